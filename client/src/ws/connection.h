@@ -1,0 +1,121 @@
+/* connection - one WebSocket connection of a client over the net table.
+ *
+ * Non-blocking throughout, but for the one receive call that says so. Knows no
+ * QWP message: payload bytes in, payload bytes out. Life:
+ *
+ *   CLOSED -open-> CONNECTING -> UPGRADING -> OPEN -> CLOSED
+ *
+ * Sending. Data frames are appended, masked with a fresh random key each
+ * [WS-001], into one batch buffer back to back with exact header sizes
+ * (P121-12), then flushed: send first, wait only when the socket is full
+ * (P121-01). Control frames (ping, pong, close) are built in a small buffer of
+ * their own (P121-21) and leave at a frame boundary. Bytes left over when the
+ * connection dies are dropped with it (P121-23).
+ *
+ * Receiving. One buffer, parsed in place; consumed frames do not move the rest;
+ * cursors rewind when it is empty; a partial tail is moved once, right before the
+ * next receive and before the growth test (P121-41..43). It doubles only when one
+ * frame does not fit, up to max_frame_bytes, and never shrinks (P121-46).
+ */
+#ifndef QWP_WS_CONNECTION_H
+#define QWP_WS_CONNECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "qwp/ops.h"
+#include "qwp/status.h"
+
+struct qwp_ws;
+
+enum qwp_ws_state { QWP_WS_CLOSED, QWP_WS_CONNECTING, QWP_WS_UPGRADING, QWP_WS_OPEN };
+
+/* What one connection is asked to be. Strings are borrowed for the object's life. */
+struct qwp_ws_config {
+  const char *path;          /* QWP_PATH_WRITE */
+  const char *client_id;     /* X-QWP-Client-Id */
+  const char *authorization; /* value of the header, or NULL */
+  int64_t auth_timeout_ns;   /* wait for the 101, from the request's last byte [UPG-RSP-009] */
+  int64_t connect_timeout_ns;/* QWP_NEVER = the operating system's */
+  size_t rx_initial_bytes;   /* 65536 */
+  size_t rx_max_bytes;       /* largest frame taken, header included */
+};
+
+/* What the 101 said. */
+struct qwp_ws_peer {
+  int version;          /* X-QWP-Version, 1 if absent [UPG-RSP-004] */
+  int64_t max_batch;    /* X-QWP-Max-Batch-Size; 0 = no cap */
+  char role[32];        /* X-QuestDB-Role, "" if absent; also of a 421 */
+};
+
+struct qwp_ws_counters { /* lives across connections */
+  int64_t tx_capacity, tx_copied_bytes;
+  int64_t rx_capacity, rx_grows, rx_moves, rx_moved_bytes;
+  int64_t pings;
+};
+
+/* One message from the peer, fragments joined. The payload points into the
+ * receive buffer and is valid during the call only. Returns QWP_OK to go on, or
+ * a code that ends the receive call with it. */
+typedef enum qwp_status (*qwp_ws_on_message)(void *ctx, unsigned opcode, const uint8_t *payload, size_t n);
+
+/* ops and config are borrowed. NULL = out of memory. */
+struct qwp_ws *qwp_ws_new(const struct qwp_ops *ops, const struct qwp_ws_config *config);
+void qwp_ws_del(struct qwp_ws *ws); /* closes first; NULL is fine */
+
+enum qwp_ws_state qwp_ws_state(const struct qwp_ws *ws);
+qwp_sock qwp_ws_sock(const struct qwp_ws *ws); /* -1 when closed */
+const struct qwp_ws_peer *qwp_ws_peer(const struct qwp_ws *ws);
+const struct qwp_ws_counters *qwp_ws_counters(const struct qwp_ws *ws);
+
+/* Begins to connect to addr; host_header is the value of Host. From CLOSED only. */
+enum qwp_status qwp_ws_open(struct qwp_ws *ws, const struct qwp_addr *addr, const char *host_header,
+                            int64_t now_ns, struct qwp_error *err);
+
+/* Does what can be done: finish the connect, write the request, read the answer.
+ * QWP_OK = the connection is OPEN (bytes behind the 101 are kept, [UPG-RSP-008]).
+ * QWP_AGAIN = *interest and *deadline_ns say what to wait for. Else it is CLOSED:
+ * QWP_CONN_LOST, _TIMEOUT, _UPGRADE, _ROLE, or QWP_AUTH; err tells (http_status,
+ * peer role). */
+enum qwp_status qwp_ws_handshake(struct qwp_ws *ws, int64_t now_ns, unsigned *interest,
+                                 int64_t *deadline_ns, struct qwp_error *err);
+
+/* Wire bytes of a client frame with a payload of n: n + 6, n + 8 or n + 14. */
+size_t qwp_ws_wire_bytes(size_t n);
+
+/* Appends one frame to the batch buffer. QWP_OK, or QWP_NOMEM with the batch
+ * unchanged. Must not be called while a flush is unfinished. */
+enum qwp_status qwp_ws_append(struct qwp_ws *ws, unsigned opcode, const uint8_t *payload, size_t n);
+
+size_t qwp_ws_pending(const struct qwp_ws *ws); /* wire bytes of the batch not yet taken by the socket */
+void qwp_ws_discard(struct qwp_ws *ws);         /* drop an unflushed batch; only before its first byte left */
+
+/* Sends what is pending, batch first unless a control frame is half out. QWP_OK =
+ * all of it taken; QWP_AGAIN = the socket is full, wait for writable and call
+ * again; QWP_CONN_LOST. After ENOBUFS or ENOMEM: QWP_AGAIN (CASE-82). */
+enum qwp_status qwp_ws_flush(struct qwp_ws *ws, struct qwp_error *err);
+
+/* Queue a control frame; it leaves with the next flush, at a frame boundary. A
+ * newer pong replaces one that has not begun to leave. n <= 125, else QWP_MISUSE. */
+enum qwp_status qwp_ws_ping(struct qwp_ws *ws, const uint8_t *payload, size_t n);
+enum qwp_status qwp_ws_pong(struct qwp_ws *ws, const uint8_t *payload, size_t n);
+enum qwp_status qwp_ws_send_close(struct qwp_ws *ws, unsigned code);
+bool qwp_ws_control_pending(const struct qwp_ws *ws);
+
+/* Reads once without blocking and hands over every complete message. Pings are
+ * answered by itself (queued). QWP_OK = read something; QWP_AGAIN = nothing there;
+ * QWP_CONN_LOST = EOF or an errno; QWP_CONN_CLOSED = Close arrived (err->close_code,
+ * echoed); QWP_CONN_PROTOCOL = a frame no server may send [WS-007]; or what
+ * on_message returned. Bytes that were already in the buffer count as read. */
+enum qwp_status qwp_ws_receive(struct qwp_ws *ws, qwp_ws_on_message on_message, void *ctx, struct qwp_error *err);
+
+/* The same, but waits for the first byte up to timeout_ns: QWP_TIMEOUT. */
+enum qwp_status qwp_ws_receive_wait(struct qwp_ws *ws, int64_t timeout_ns, qwp_ws_on_message on_message,
+                                    void *ctx, struct qwp_error *err);
+
+/* Lets go of the socket; what was pending is forgotten. The buffers stay for the
+ * next open. */
+void qwp_ws_close(struct qwp_ws *ws);
+
+#endif
