@@ -1,0 +1,122 @@
+/* scenario - one scenario file, read and checked, as typed values.
+ *
+ * A file makes one scenario, or one a `matrix:` line. Everything is parsed before
+ * anything runs; every part remembers its line. Memory belongs to the scenario.
+ */
+#ifndef SCN_SCENARIO_H
+#define SCN_SCENARIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/script.h"
+#include "plan.h"
+#include "workload/workload.h"
+
+enum scn_world { SCN_SIM, SCN_LIVE, SCN_TLS, SCN_WORLDS };
+const char *scn_world_name(enum scn_world w);
+
+enum scn_step_kind {
+  SCN_HOLD,      /* freeze the send loop */
+  SCN_RELEASE,
+  SCN_PUBLISH,   /* rows of a schema, flushed as told */
+  SCN_FLUSH,
+  SCN_DRAIN,     /* until all is acknowledged; `within` is total time of its world */
+  SCN_WAIT,      /* until every named counter compares true (facts[]), within */
+  SCN_ADVANCE,   /* let time pass: virtual in sim, refused elsewhere */
+  SCN_CLOSE,     /* close now rather than at the end */
+  SCN_EXPECT     /* counters must compare true at this moment */
+};
+
+enum scn_flush { SCN_FLUSH_EACH, SCN_FLUSH_END, SCN_FLUSH_NONE, SCN_FLUSH_EVERY };
+
+enum scn_compare { SCN_EQ, SCN_NE, SCN_LT, SCN_LE, SCN_GT, SCN_GE, SCN_RANGE, SCN_MATCH };
+
+/* One expectation: `name` compared with a value. Names are those of seed section 0:
+ * loop.sent, srv.frames, io.send ... A text value is compared with == or, as SCN_MATCH,
+ * must be contained. */
+struct scn_fact {
+  int line;
+  const char *name;
+  enum scn_compare op;
+  int64_t value, to;       /* SCN_RANGE: value..to, inclusive */
+  const char *text;        /* for names that are text, such as client.error, srv.end[1] */
+};
+
+struct scn_step {
+  int line;
+  enum scn_step_kind kind;
+  /* SCN_PUBLISH */
+  struct workload work;    /* rows, schema, tables, sizes */
+  enum scn_flush flush;
+  int64_t every;
+  bool expect_error;       /* the publish must fail; the code is checked by `error` below */
+  const char *error;       /* status name expected from this step, for example QWP_TOO_LARGE; NULL = success */
+  int64_t within_ns;       /* SCN_DRAIN, SCN_WAIT; 0 = the default 10 s */
+  int64_t timeout_ms;      /* SCN_DRAIN: the API's no-progress deadline, 0 = for ever */
+  int64_t advance_ns;
+  const struct scn_fact *facts;
+  size_t fact_count;
+};
+
+/* Always-on checks that `allow:` lifts. */
+#define SCN_ALLOW_LOSS (1u << 0)
+#define SCN_ALLOW_ORDER (1u << 1)
+#define SCN_ALLOW_VALUES (1u << 2)
+#define SCN_ALLOW_VIOLATIONS (1u << 3)
+#define SCN_ALLOW_UNCLEAN_END (1u << 4)
+#define SCN_ALLOW_LEAKS (1u << 5)
+#define SCN_ALLOW_DOUBLES (1u << 6) /* a doubled row is a fault unless replay happened or this is set */
+
+struct scn_net {           /* of the simulated world; in live only buffer sizes are applied */
+  int64_t delay_ns;
+  int64_t send_buffer_bytes, recv_buffer_bytes, chunk_max;
+  bool peer_inside_send;
+};
+
+struct scn_scenario {
+  const char *path;        /* as given */
+  const char *name;        /* path without extension, plus "[key=value]" for a matrix line */
+  const char *claim;
+  const char *const *cites; size_t cite_count;
+  const char *const *kills; size_t kill_count;
+  bool worlds[SCN_WORLDS];
+  const char *profile;     /* of the client under test; NULL = none */
+  const char *disputed;    /* reason, or NULL */
+  unsigned allow;
+  bool any_connections;    /* connections: any */
+
+  const char *config;      /* connect string with ${server} */
+  bool dense_dictionary;
+  const char *create_error;/* status name that create must end with, NULL = success */
+  const struct scn_step *steps; size_t step_count;
+
+  struct mock_script server;
+  struct fault_plan faults;
+  struct scn_net net;
+  const struct scn_fact *expect; size_t expect_count;
+  uint64_t seed;           /* 0 = from the name */
+};
+
+struct scn_file {
+  struct scn_scenario *scenarios; /* one, or one a matrix line */
+  size_t count;
+  void *arena;             /* owns everything */
+};
+
+struct scn_problem {
+  int line, column;
+  char key[64];
+  char text[320];          /* "path:line: key: what is wrong, nearest valid key" */
+};
+
+/* Reads a file. false: *problem tells the first thing wrong, as one line for a person. */
+bool scn_read_file(const char *path, struct scn_file *out, struct scn_problem *problem);
+/* The same from memory; name is used in messages. For fuzzing and tests. */
+bool scn_read(const char *name, const char *text, size_t n, struct scn_file *out, struct scn_problem *problem);
+/* Only a `server:` list (and `profile`, limits), as qwp-mock --script takes. */
+bool scn_read_server(const char *path, struct scn_file *out, struct scn_problem *problem);
+void scn_file_free(struct scn_file *f);
+
+#endif
