@@ -1,7 +1,7 @@
 /* scenario - one scenario file, read and checked, as typed values.
  *
  * A file makes one scenario, or one a `matrix:` line. Everything is parsed before
- * anything runs; every part remembers its line. Memory belongs to the scenario.
+ * anything runs; every part remembers its line. Memory belongs to the file.
  */
 #ifndef SCN_SCENARIO_H
 #define SCN_SCENARIO_H
@@ -21,27 +21,46 @@ enum scn_step_kind {
   SCN_HOLD,      /* freeze the send loop */
   SCN_RELEASE,
   SCN_PUBLISH,   /* rows of a schema, flushed as told */
-  SCN_FLUSH,
+  SCN_FLUSH,     /* one flush call of the application */
   SCN_DRAIN,     /* until all is acknowledged; `within` is total time of its world */
   SCN_WAIT,      /* until every named counter compares true (facts[]), within */
   SCN_ADVANCE,   /* let time pass: virtual in sim, refused elsewhere */
   SCN_CLOSE,     /* close now rather than at the end */
   SCN_EXPECT     /* counters must compare true at this moment */
 };
+const char *scn_step_name(enum scn_step_kind k); /* the word of the file: "publish" */
 
 enum scn_flush { SCN_FLUSH_EACH, SCN_FLUSH_END, SCN_FLUSH_NONE, SCN_FLUSH_EVERY };
 
 enum scn_compare { SCN_EQ, SCN_NE, SCN_LT, SCN_LE, SCN_GT, SCN_GE, SCN_RANGE, SCN_MATCH };
 
+/* Where a fact comes from; the reader has checked that such a name exists. */
+enum scn_source {
+  SCN_FROM_METRICS,  /* QWP_METRICS */
+  SCN_FROM_MOCK,     /* MOCK_COUNTERS */
+  SCN_FROM_FAULTS,   /* FAULT_COUNTERS */
+  SCN_FROM_CONN,     /* srv.conn[index].field */
+  SCN_FROM_TABLE,    /* srv.rows[selector]: rows of one table */
+  SCN_FROM_VIOLATION,/* srv.violation[selector]: how often this requirement was violated */
+  SCN_FROM_DICT,     /* srv.dict[index]: symbols the server holds for this connection */
+  SCN_FROM_CLIENT,   /* client.error, client.error.text, .key, client.http_status, client.close */
+  SCN_FROM_TRACE     /* io.trace */
+};
+
 /* One expectation: `name` compared with a value. Names are those of seed section 0:
- * loop.sent, srv.frames, io.send ... A text value is compared with == or, as SCN_MATCH,
- * must be contained. */
+ * loop.sent, srv.frames, io.send ... `scenarios/README.md` lists them. A text is
+ * compared with SCN_EQ or SCN_NE, or, as SCN_MATCH, must be contained. */
 struct scn_fact {
   int line;
-  const char *name;
+  const char *name;        /* as written: "srv.conn[2].frames" */
+  enum scn_source source;
+  const char *field;       /* of SCN_FROM_CONN: "frames"; else the whole name */
+  int64_t index;           /* N of srv.conn[N], srv.dict[N]; else 0 */
+  const char *selector;    /* the table, or the violated requirement; else NULL */
   enum scn_compare op;
   int64_t value, to;       /* SCN_RANGE: value..to, inclusive */
-  const char *text;        /* for names that are text, such as client.error, srv.end[1] */
+  const char *text;        /* for names that are text, else NULL */
+  const char *const *items; size_t item_count; /* io.trace: lines in order, "send(100)->40" */
 };
 
 struct scn_step {
@@ -51,7 +70,7 @@ struct scn_step {
   struct workload work;    /* rows, schema, tables, sizes */
   enum scn_flush flush;
   int64_t every;
-  bool expect_error;       /* the publish must fail; the code is checked by `error` below */
+  bool expect_error;       /* the step must fail; the code is checked by `error` below */
   const char *error;       /* status name expected from this step, for example QWP_TOO_LARGE; NULL = success */
   int64_t within_ns;       /* SCN_DRAIN, SCN_WAIT; 0 = the default 10 s */
   int64_t timeout_ms;      /* SCN_DRAIN: the API's no-progress deadline, 0 = for ever */
@@ -77,7 +96,7 @@ struct scn_net {           /* of the simulated world; in live only buffer sizes 
 
 struct scn_scenario {
   const char *path;        /* as given */
-  const char *name;        /* path without extension, plus "[key=value]" for a matrix line */
+  const char *name;        /* path without extension, plus "[key=value,key=value]" for a matrix line */
   const char *claim;
   const char *const *cites; size_t cite_count;
   const char *const *kills; size_t kill_count;
@@ -115,8 +134,9 @@ struct scn_problem {
 bool scn_read_file(const char *path, struct scn_file *out, struct scn_problem *problem);
 /* The same from memory; name is used in messages. For fuzzing and tests. */
 bool scn_read(const char *name, const char *text, size_t n, struct scn_file *out, struct scn_problem *problem);
-/* Only a `server:` list (and `profile`, limits), as qwp-mock --script takes. */
+/* Only a `server:` list (and `server_settings:`), as qwp-mock --script takes: one scenario
+ * of which only `server` is filled. A whole scenario is taken too; its other keys are checked. */
 bool scn_read_server(const char *path, struct scn_file *out, struct scn_problem *problem);
-void scn_file_free(struct scn_file *f);
+void scn_file_free(struct scn_file *f); /* a zeroed one is fine */
 
 #endif
