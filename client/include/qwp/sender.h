@@ -67,11 +67,19 @@ struct qwp_sender_options {
 QWP_API qwp_sender *qwp_sender_create(const char *config, const struct qwp_sender_options *opt,
                                       struct qwp_error *err);
 
-/* Ends the sender and frees it, whatever happens: cancels an open row, flushes
- * pending rows, waits up to close_flush_timeout_millis until everything published
- * is acknowledged, sends Close [CLOSE-001]. false: QWP_TIMEOUT (the rest is lost
- * in memory mode), a terminal error that no call has reported yet, or QWP_MISUSE
- * if a row was open. NULL is fine. */
+/* Ends the sender, whatever happens: cancels an open row, flushes pending rows, waits
+ * up to close_flush_timeout_millis until everything published is acknowledged, sends
+ * Close [CLOSE-001], ends the thread. false: QWP_TIMEOUT (the rest is lost in memory
+ * mode), a terminal error that no call has reported yet, or QWP_MISUSE if a row was
+ * open. Afterwards only metrics, the FSN marks, last_error and free are left; a second
+ * stop does nothing and returns true. */
+QWP_API bool qwp_sender_stop(qwp_sender *s, struct qwp_error *err);
+
+/* Releases the sender; one that was not stopped is dropped without a flush, a wait or
+ * a Close. NULL is fine. */
+QWP_API void qwp_sender_free(qwp_sender *s);
+
+/* qwp_sender_stop, then qwp_sender_free. NULL is fine. */
 QWP_API bool qwp_sender_close(qwp_sender *s, struct qwp_error *err);
 
 /* ---- rows --------------------------------------------------------------------
