@@ -9,8 +9,11 @@
  *   padded   table "p": id LONG k, pad VARCHAR of the bytes that make the frame exactly
  *            frame_bytes on the wire (one row a frame)
  *   symbols  table "symbols": sym SYMBOL "sym<k>" (a new one each row), id LONG k, designated ns
- *   types    table "types": the seven types, with nulls by rule: column j is null when
- *            (k + j) mod 5 == 0; id is never null
+ *   types    table "types": the seven types. Columns by number: 0 id LONG k, 1 b BOOLEAN k odd,
+ *            2 l LONG k*1000003 (negative for odd k), 3 d DOUBLE k/8 - 3, 4 s SYMBOL "t<k mod 8>",
+ *            5 v VARCHAR "<lambda><k>", 6 us TIMESTAMP T/1000 + k, 7 ns TIMESTAMP_NANOS T + k;
+ *            designated ns T + k us. Column j >= 1 is null when (k + j) mod 5 == 0; a null
+ *            BOOLEAN has no form of its own and reads as false [WIRE-NULL-012]
  *   tables   rows go in turn to "a", "b", "c" with id LONG k, designated us
  *
  * tiny has no column `id`: its id column is `i`.
@@ -51,13 +54,15 @@ struct workload_value {
 };
 #define WORKLOAD_MAX_COLUMNS 10
 
-/* The row k: table name, and its columns in the order they are set. scratch holds texts (frame_bytes + 64
- * bytes are enough). Returns the number of columns. */
+/* The row k: table name, and its columns in the order they are set; out has WORKLOAD_MAX_COLUMNS places. scratch
+ * holds texts (frame_bytes + symbol_bytes + 64 bytes are enough). A null column keeps its value beside `null`.
+ * Returns the number of columns; 0: scratch is too small, k is negative, or frame_bytes cannot be made. */
 size_t workload_row(const struct workload *w, int64_t k, const char **table, struct workload_value *out,
                     char *scratch, size_t scratch_n);
 
-/* The pad length that makes a `padded` frame of one row exactly frame_bytes on the wire, with the row
- * number's own encoding taken into account; -1 if it is below the minimum. */
+/* The pad length that makes a `padded` frame of one row exactly frame_bytes on the wire: the same for every
+ * row, as id is a LONG, while fewer than 128 symbols were sent before. -1: below the minimum of 51, or a
+ * size that no frame has (132, 133, 65544 to 65549: the WebSocket header grows there). */
 int64_t workload_pad_bytes(int64_t frame_bytes);
 
 #endif

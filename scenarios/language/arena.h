@@ -1,0 +1,23 @@
+/* arena - memory of one scenario file: taken piece by piece, given back at once.
+ *
+ * Everything that a read file points to lives here, so that a half-read file is freed
+ * like a whole one and no reader has an error path of its own for memory.
+ */
+#ifndef SCN_ARENA_H
+#define SCN_ARENA_H
+
+#include <stddef.h>
+
+struct scn_arena; /* opaque */
+
+struct scn_arena *scn_arena_new(void); /* NULL = out of memory */
+void scn_arena_del(struct scn_arena *a); /* NULL is fine */
+
+/* count zeroed objects of `size` bytes, aligned for any type. NULL = out of memory, or
+ * the product overflows. A count of 0 gives a valid pointer to nothing. */
+void *scn_arena_array(struct scn_arena *a, size_t count, size_t size);
+
+/* A copy of n bytes with a NUL behind them; NULL = out of memory. */
+char *scn_arena_text(struct scn_arena *a, const char *text, size_t n);
+
+#endif
