@@ -18,15 +18,20 @@
 
 struct qwp_batch; /* opaque here; rows/table.h and rows/column.h show the inside to the encoder */
 
-/* symbols is borrowed: the dictionary that qwp_batch_symbol interns into. */
+/* ops and symbols are borrowed; symbols is the dictionary that qwp_batch_symbol interns into.
+ * max_name_bytes bounds table and column names; more than QWP_MAX_NAME_BYTES counts as that many.
+ * NULL = out of memory. */
 struct qwp_batch *qwp_batch_new(const struct qwp_ops *ops, struct qwp_symbols *symbols, size_t max_name_bytes);
 void qwp_batch_del(struct qwp_batch *b);
 
-/* Begins a row of the table. QWP_NAME, QWP_MISUSE (a row is open), QWP_NOMEM. */
+/* Begins a row of the table; names of tables are case-sensitive. QWP_NAME, QWP_MISUSE (a row is open),
+ * QWP_TOO_LARGE (QWP_MAX_ROWS rows of the table wait for a flush, or QWP_MAX_TABLES tables are known), QWP_NOMEM. */
 enum qwp_status qwp_batch_table(struct qwp_batch *b, const char *name, size_t n, struct qwp_error *err);
 
-/* Sets one column of the open row. First value wins. QWP_MISUSE (no row), QWP_NAME,
- * QWP_TYPE, QWP_VALUE, QWP_DICT_FULL, QWP_NOMEM. */
+/* Sets one column of the open row. The first value of a row wins, a second one of the same type is ignored.
+ * Column names fold A-Z; the first spelling goes on the wire. QWP_MISUSE (no row), QWP_NAME, QWP_TYPE (known
+ * with another type), QWP_VALUE (not UTF-8 [WIRE-VAR-003], or longer than any message), QWP_DICT_FULL,
+ * QWP_TOO_LARGE (QWP_MAX_COLUMNS), QWP_NOMEM. A symbol keeps its id when its row is cancelled. */
 enum qwp_status qwp_batch_bool(struct qwp_batch *b, const char *col, size_t coln, bool v, struct qwp_error *err);
 enum qwp_status qwp_batch_long(struct qwp_batch *b, const char *col, size_t coln, int64_t v, struct qwp_error *err);
 enum qwp_status qwp_batch_double(struct qwp_batch *b, const char *col, size_t coln, double v, struct qwp_error *err);
@@ -34,16 +39,21 @@ enum qwp_status qwp_batch_symbol(struct qwp_batch *b, const char *col, size_t co
 enum qwp_status qwp_batch_varchar(struct qwp_batch *b, const char *col, size_t coln, const char *v, size_t n, struct qwp_error *err);
 /* type: QWP_TYPE_TIMESTAMP or QWP_TYPE_TIMESTAMP_NANOS */
 enum qwp_status qwp_batch_timestamp(struct qwp_batch *b, const char *col, size_t coln, unsigned type, int64_t v, struct qwp_error *err);
+/* Makes the column known, with that type, and gives it no value: one that follows in the same row is its first. */
 enum qwp_status qwp_batch_null(struct qwp_batch *b, const char *col, size_t coln, unsigned type, struct qwp_error *err);
 
-/* Ends the row. type 0 = at_now (no designated value). A row without any column and
- * without a designated timestamp: QWP_MISUSE. */
+/* Ends the row. type 0 = at_now (no designated value), else QWP_TYPE_TIMESTAMP or QWP_TYPE_TIMESTAMP_NANOS.
+ * QWP_MISUSE (no row, or at_now of a row that names no column), QWP_VALUE (negative), QWP_TYPE (the table's
+ * waiting rows have the other unit), QWP_TOO_LARGE, QWP_NOMEM: the row stays open as it was. */
 enum qwp_status qwp_batch_at(struct qwp_batch *b, unsigned type, int64_t v, struct qwp_error *err);
+/* Takes back the open row with the columns, and the table, first seen in it. Without one: no effect. */
 void qwp_batch_cancel(struct qwp_batch *b);
 
 bool qwp_batch_row_open(const struct qwp_batch *b);
 size_t qwp_batch_rows(const struct qwp_batch *b);   /* finished rows */
-size_t qwp_batch_bytes(const struct qwp_batch *b);  /* size of the table blocks they make, exact */
-void qwp_batch_clear(struct qwp_batch *b);          /* forgets the rows, keeps tables and columns */
+/* Exact size of the table blocks they make in this client's own encoding (flags 0x08). Costs the columns of
+ * the table last written to, however many tables there are. */
+size_t qwp_batch_bytes(const struct qwp_batch *b);
+void qwp_batch_clear(struct qwp_batch *b); /* forgets the rows, an open one too; keeps tables and columns */
 
 #endif

@@ -13,12 +13,20 @@
 #include "qwp/ops.h"
 #include "qwp/status.h"
 
+/* Bounds besides the count. An id cannot be taken back, so a text that no frame could
+ * carry would stop the sender for good: it is refused before it gets one. */
+#define QWP_SYMBOL_BYTES_MAX (1024u * 1024u)
+#define QWP_SYMBOLS_BYTES_MAX (256u * 1024u * 1024u) /* all texts together */
+
 struct qwp_symbols;
 
+/* max_count: at most that many ids, itself at most QWP_MAX_SYMBOLS_CLIENT [WIRE-DICT-016].
+ * ops is borrowed. NULL = out of memory. */
 struct qwp_symbols *qwp_symbols_new(const struct qwp_ops *ops, size_t max_count);
-void qwp_symbols_del(struct qwp_symbols *s);
+void qwp_symbols_del(struct qwp_symbols *s); /* NULL is fine */
 
-/* The id of text, new or known. QWP_DICT_FULL, QWP_NOMEM: nothing changed. */
+/* The id of text, new or known; the text is copied and not examined. QWP_VALUE (longer than
+ * QWP_SYMBOL_BYTES_MAX), QWP_DICT_FULL, QWP_NOMEM: nothing changed. */
 enum qwp_status qwp_symbols_intern(struct qwp_symbols *s, const char *text, size_t n, uint32_t *id);
 
 size_t qwp_symbols_count(const struct qwp_symbols *s);
