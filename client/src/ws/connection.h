@@ -50,9 +50,9 @@ struct qwp_ws_peer {
 };
 
 struct qwp_ws_counters { /* lives across connections */
-  int64_t tx_capacity, tx_copied_bytes;
+  int64_t tx_capacity, tx_copied_bytes; /* payload bytes copied into the batch: once each */
   int64_t rx_capacity, rx_grows, rx_moves, rx_moved_bytes;
-  int64_t pings;
+  int64_t pings; /* received, each answered by a pong */
 };
 
 /* One message from the peer, fragments joined. The payload points into the
@@ -69,23 +69,27 @@ qwp_sock qwp_ws_sock(const struct qwp_ws *ws); /* -1 when closed */
 const struct qwp_ws_peer *qwp_ws_peer(const struct qwp_ws *ws);
 const struct qwp_ws_counters *qwp_ws_counters(const struct qwp_ws *ws);
 
-/* Begins to connect to addr; host_header is the value of Host. From CLOSED only. */
+/* Begins to connect to addr; host_header is the value of Host (not kept). QWP_OK = go on
+ * with the handshake. Else still CLOSED: QWP_CONN_LOST (no socket, no route, no entropy),
+ * QWP_NOMEM, QWP_MISUSE (not CLOSED, or a header value with a control character). */
 enum qwp_status qwp_ws_open(struct qwp_ws *ws, const struct qwp_addr *addr, const char *host_header,
                             int64_t now_ns, struct qwp_error *err);
 
 /* Does what can be done: finish the connect, write the request, read the answer.
  * QWP_OK = the connection is OPEN (bytes behind the 101 are kept, [UPG-RSP-008]).
  * QWP_AGAIN = *interest and *deadline_ns say what to wait for. Else it is CLOSED:
- * QWP_CONN_LOST, _TIMEOUT, _UPGRADE, _ROLE, or QWP_AUTH; err tells (http_status,
- * peer role). */
+ * QWP_CONN_LOST, _TIMEOUT, _UPGRADE, _ROLE, QWP_AUTH, or QWP_NOMEM; err tells (http_status,
+ * peer role). Messages that came behind the 101 wait in the buffer, not in the socket:
+ * call qwp_ws_receive once before the first wait. */
 enum qwp_status qwp_ws_handshake(struct qwp_ws *ws, int64_t now_ns, unsigned *interest,
                                  int64_t *deadline_ns, struct qwp_error *err);
 
 /* Wire bytes of a client frame with a payload of n: n + 6, n + 8 or n + 14. */
 size_t qwp_ws_wire_bytes(size_t n);
 
-/* Appends one frame to the batch buffer. QWP_OK, or QWP_NOMEM with the batch
- * unchanged. Must not be called while a flush is unfinished. */
+/* Appends one frame to the batch buffer. Else the batch is unchanged: QWP_NOMEM;
+ * QWP_CONN_LOST, no random mask key is to be had (there is no fallback); QWP_MISUSE, not
+ * OPEN or behind a Close. Must not be called while a flush is unfinished. */
 enum qwp_status qwp_ws_append(struct qwp_ws *ws, unsigned opcode, const uint8_t *payload, size_t n);
 
 size_t qwp_ws_pending(const struct qwp_ws *ws); /* wire bytes of the batch not yet taken by the socket */
@@ -93,24 +97,41 @@ void qwp_ws_discard(struct qwp_ws *ws);         /* drop an unflushed batch; only
 
 /* Sends what is pending, batch first unless a control frame is half out. QWP_OK =
  * all of it taken; QWP_AGAIN = the socket is full, wait for writable and call
- * again; QWP_CONN_LOST. After ENOBUFS or ENOMEM: QWP_AGAIN (CASE-82). */
+ * again; QWP_CONN_LOST. A short write goes on at once behind what was taken (P121-02).
+ * After ENOBUFS or ENOMEM: QWP_AGAIN (CASE-82). Never waits. */
 enum qwp_status qwp_ws_flush(struct qwp_ws *ws, struct qwp_error *err);
 
-/* Queue a control frame; it leaves with the next flush, at a frame boundary. A
- * newer pong replaces one that has not begun to leave. n <= 125, else QWP_MISUSE. */
+/* The same, but waits while the socket is full, up to timeout_ns for all of it together
+ * (P121-04). With a timeout of 0 it makes one attempt: QWP_OK if that was taken in full,
+ * else QWP_TIMEOUT (P121-03). In a world that does not block: QWP_AGAIN. Does not read
+ * meanwhile, so it is for a connection's last bytes, not for data. */
+enum qwp_status qwp_ws_flush_wait(struct qwp_ws *ws, int64_t timeout_ns, struct qwp_error *err);
+
+/* Queue a control frame; it leaves with the next flush, at a frame boundary. A newer
+ * one replaces one of its kind that has not begun to leave. QWP_MISUSE: n > 125, not
+ * OPEN, a Close has begun to leave (nothing follows it), or a code that is not for the
+ * wire. Close codes 0 and 1005 make an empty payload. */
 enum qwp_status qwp_ws_ping(struct qwp_ws *ws, const uint8_t *payload, size_t n);
 enum qwp_status qwp_ws_pong(struct qwp_ws *ws, const uint8_t *payload, size_t n);
 enum qwp_status qwp_ws_send_close(struct qwp_ws *ws, unsigned code);
 bool qwp_ws_control_pending(const struct qwp_ws *ws);
 
 /* Reads once without blocking and hands over every complete message. Pings are
- * answered by itself (queued). QWP_OK = read something; QWP_AGAIN = nothing there;
- * QWP_CONN_LOST = EOF or an errno; QWP_CONN_CLOSED = Close arrived (err->close_code,
- * echoed); QWP_CONN_PROTOCOL = a frame no server may send [WS-007]; or what
- * on_message returned. Bytes that were already in the buffer count as read. */
+ * answered by itself (queued: flush when qwp_ws_control_pending). QWP_OK = read
+ * something; QWP_AGAIN = nothing there; QWP_CONN_LOST = EOF or an errno;
+ * QWP_CONN_CLOSED = Close arrived (err->close_code, 1005 if it named none; echoed unless
+ * a batch is half out); QWP_CONN_PROTOCOL = a frame no server may send [WS-007] (a Close
+ * with 1002, 1007 or 1009 was tried); QWP_NOMEM; or what on_message returned. The last
+ * 2xx leaves the socket to qwp_ws_close.
+ *
+ * Complete messages that are in the buffer already (behind the 101, or after on_message
+ * ended the last call) are handed over without a recv; else there is exactly one recv.
+ * Text messages are handed over too: refusing them is the caller's [WS-002]. on_message
+ * may queue control frames, and may close the connection. */
 enum qwp_status qwp_ws_receive(struct qwp_ws *ws, qwp_ws_on_message on_message, void *ctx, struct qwp_error *err);
 
-/* The same, but waits for the first byte up to timeout_ns: QWP_TIMEOUT. */
+/* The same, but waits for the first byte up to timeout_ns: QWP_TIMEOUT. In a world that
+ * does not block: QWP_AGAIN. */
 enum qwp_status qwp_ws_receive_wait(struct qwp_ws *ws, int64_t timeout_ns, qwp_ws_on_message on_message,
                                     void *ctx, struct qwp_error *err);
 
