@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/put_row.h"
 #include "workload/workload.h"
 
 #define DEFAULT_WITHIN_NS (10000 * QWP_NS_PER_MS)
@@ -13,6 +14,7 @@ struct run {
   const struct client_task *task;
   const struct client_stage *stage;
   qwp_sender *sender;
+  int publishes;     /* publish steps so far */
   int64_t next_row;  /* number of the next row, counted over all publish steps */
   int64_t accepted;  /* rows a successful flush took: always the first so many */
   char *scratch;
@@ -55,45 +57,14 @@ static bool as_expected(struct run *r, const char *what, bool ok, const char *ex
 
 /* ---- rows ---- */
 
-static bool set_column(qwp_sender *s, const struct workload_value *v, struct qwp_error *err) {
-  static const unsigned types[] = {
-      [WORKLOAD_BOOL] = 0x01, [WORKLOAD_LONG] = 0x05,    [WORKLOAD_DOUBLE] = 0x07, [WORKLOAD_SYMBOL] = 0x09,
-      [WORKLOAD_TS_US] = 0x0A, [WORKLOAD_VARCHAR] = 0x0F, [WORKLOAD_TS_NS] = 0x10,
-  };
-  if (v->null) return qwp_null(s, v->column, types[v->type], err);
-  switch (v->type) {
-    case WORKLOAD_BOOL: return qwp_bool(s, v->column, v->b, err);
-    case WORKLOAD_LONG: return qwp_long(s, v->column, v->i, err);
-    case WORKLOAD_DOUBLE: return qwp_double(s, v->column, v->d, err);
-    case WORKLOAD_SYMBOL: return qwp_symbol_n(s, v->column, v->text, v->text_n, err);
-    case WORKLOAD_VARCHAR: return qwp_varchar_n(s, v->column, v->text, v->text_n, err);
-    case WORKLOAD_TS_US: return qwp_timestamp_us(s, v->column, v->i, err);
-    case WORKLOAD_TS_NS: return qwp_timestamp_ns(s, v->column, v->i, err);
-  }
-  return false;
-}
-
-static bool end_row(qwp_sender *s, const struct workload_value *designated, struct qwp_error *err) {
-  if (!designated) return qwp_at_now(s, err);
-  return designated->type == WORKLOAD_TS_US ? qwp_at_us(s, designated->i, err) : qwp_at_ns(s, designated->i, err);
-}
-
-static bool put_row(struct run *r, const struct workload *w, struct qwp_error *err) {
-  const char *table;
-  struct workload_value values[WORKLOAD_MAX_COLUMNS];
-  size_t n = workload_row(w, r->next_row, &table, values, r->scratch, r->scratch_n);
-  if (!qwp_table(r->sender, table, err)) return false;
-  const struct workload_value *designated = NULL;
-  for (size_t i = 0; i < n; i++) {
-    if (values[i].column[0] == '\0')
-      designated = &values[i];
-    else if (!set_column(r->sender, &values[i], err)) {
-      qwp_cancel_row(r->sender);
-      return false;
-    }
-  }
-  r->next_row++; /* the row is the sender's once at_* has it, also if a flush that it triggers fails */
-  return end_row(r->sender, designated, err);
+/* A row counts as given once the sender has it, also when a flush that it triggers fails. */
+static bool give_row(struct run *r, const struct workload *w, struct qwp_error *err) {
+  struct qwp_metrics before, after;
+  qwp_sender_metrics(r->sender, &before);
+  bool ok = put_row(r->sender, w, r->next_row, r->scratch, r->scratch_n, err);
+  qwp_sender_metrics(r->sender, &after);
+  r->next_row += after.snd_rows - before.snd_rows;
+  return ok;
 }
 
 static bool flush_now(struct run *r, struct qwp_error *err) {
@@ -104,7 +75,7 @@ static bool flush_now(struct run *r, struct qwp_error *err) {
 
 static bool publish_rows(struct run *r, const struct scn_step *s, struct qwp_error *err) {
   for (int64_t i = 1; i <= s->work.rows; i++) {
-    if (!put_row(r, &s->work, err)) return false;
+    if (!give_row(r, &s->work, err)) return false;
     bool due = s->flush == SCN_FLUSH_EACH || (s->flush == SCN_FLUSH_EVERY && i % s->every == 0) ||
                (s->flush != SCN_FLUSH_NONE && i == s->work.rows);
     if (due && !flush_now(r, err)) return false;
@@ -120,6 +91,9 @@ static bool do_publish(struct run *r, const struct scn_step *s) {
     r->scratch = grown;
     r->scratch_n = need;
   }
+  char name[40];
+  snprintf(name, sizeof name, "client.first_row[%d]", ++r->publishes);
+  facts_number(r->facts, name, r->next_row);
   struct qwp_error err;
   qwp_error_clear(&err);
   bool ok = publish_rows(r, s, &err);

@@ -42,6 +42,7 @@ struct client_stage {
 /* Runs the steps, closes the sender, and fills *facts: all metrics as they were right before the close returned
  * its sender, the layer's counters after it, and
  *   client.rows           rows given to the sender
+ *   client.first_row[n]   number of the first row of the n-th publish step
  *   client.rows_accepted  rows that a successful flush or close took
  *   client.create         "ok" or the status name
  *   client.close          "ok" or the status name

@@ -1,0 +1,155 @@
+#define _GNU_SOURCE
+#include "client/child.h"
+
+#include <dirent.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "client/client.h"
+#include "client/request.h"
+#include "faults.h"
+#include "qwp/ops.h"
+
+/* ---- what must be the same before and after ---- */
+
+static int count_entries(const char *path) {
+  DIR *d = opendir(path);
+  if (!d) return -1;
+  int n = 0;
+  for (const struct dirent *e; (e = readdir(d));) n += e->d_name[0] != '.';
+  closedir(d);
+  return n;
+}
+
+struct census {
+  int threads, fds;
+};
+
+static struct census take_census(void) {
+  return (struct census){count_entries("/proc/self/task"), count_entries("/proc/self/fd")};
+}
+
+/* ---- the stage: real ops under the fault layer ---- */
+
+struct stage {
+  struct qwp_ops real, tuned;
+  struct qwp_net_ops net; /* the real one, but connect sets the buffer sizes */
+  int64_t send_buffer_bytes, recv_buffer_bytes;
+  struct faults *layer;
+};
+
+static struct stage *the_stage; /* for the one net call that needs more than its context */
+
+/* Socket buffers are set before the connect: afterwards the window is agreed. The POSIX table hands out its
+ * descriptors as handles, but only after it has begun to connect; the receive side still shrinks in time, since
+ * the peer has sent nothing yet. */
+static int tuned_connect(void *ctx, const struct qwp_addr *addr, qwp_sock *out) {
+  int r = the_stage->real.net->connect(ctx, addr, out);
+  if (*out < 0) return r;
+  int send_bytes = (int)the_stage->send_buffer_bytes, recv_bytes = (int)the_stage->recv_buffer_bytes;
+  if (send_bytes > 0) setsockopt(*out, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes);
+  if (recv_bytes > 0) setsockopt(*out, SOL_SOCKET, SO_RCVBUF, &recv_bytes, sizeof recv_bytes);
+  return r;
+}
+
+/* A reset as the peer sees it: an RST instead of a FIN. */
+static void reset_sock(void *ctx, qwp_sock sock) {
+  (void)ctx;
+  struct sockaddr unspecified = {.sa_family = AF_UNSPEC};
+  struct linger now = {.l_onoff = 1};
+  setsockopt(sock, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+  if (connect(sock, &unspecified, sizeof unspecified) != 0) shutdown(sock, SHUT_RDWR);
+}
+
+static void hold(void *ctx, bool held) {
+  struct stage *s = ctx;
+  if (held)
+    faults_hold(s->layer);
+  else
+    faults_release(s->layer);
+}
+
+static int64_t now_ns(void *ctx) {
+  (void)ctx;
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* Counters have no event to wait for: look again a millisecond later. */
+static bool pass(void *ctx, int64_t until_ns) {
+  (void)ctx;
+  (void)until_ns;
+  poll(NULL, 0, 1);
+  return true;
+}
+
+static bool set_up(struct stage *s, const struct request *rq) {
+  if (qwp_ops_posix_init(&s->real) != 0) return false;
+  the_stage = s;
+  s->send_buffer_bytes = rq->send_buffer_bytes;
+  s->recv_buffer_bytes = rq->recv_buffer_bytes;
+  s->net = *s->real.net;
+  s->net.connect = tuned_connect;
+  s->tuned = s->real;
+  s->tuned.net = &s->net;
+  struct faults_options fo = {.under = &s->tuned, .plan = &rq->plan, .trace = true, .reset = reset_sock};
+  s->layer = faults_new(&fo);
+  return s->layer != NULL;
+}
+
+static void add_unfired(void *arg, const char *text) {
+  struct reply *rp = arg;
+  size_t n = strlen(rp->unfired);
+  snprintf(rp->unfired + n, sizeof rp->unfired - n, "%s%s", n ? "\n" : "", text);
+}
+
+static bool run(const struct request *rq, struct reply *rp) {
+  struct census before = take_census();
+  struct stage s = {0};
+  if (!set_up(&s, rq)) return false;
+  struct client_stage stage = {.ctx = &s, .ops = faults_ops(s.layer), .layer = s.layer, .hold = hold, .pass = pass, .now_ns = now_ns};
+  rp->ok = client_run(&rq->task, &stage, &rp->facts, &rp->line, rp->why, sizeof rp->why);
+  faults_unfired(s.layer, add_unfired, rp);
+  faults_del(s.layer);
+  qwp_ops_posix_free(&s.real);
+  struct census after = take_census();
+  facts_number(&rp->facts, "proc.threads", after.threads - before.threads);
+  facts_number(&rp->facts, "proc.fds", after.fds - before.fds);
+  return true;
+}
+
+int child_run(FILE *in, FILE *out) {
+  char *line = NULL;
+  size_t cap = 0;
+  struct request rq;
+  struct reply rp = {0};
+  char why[256];
+  if (getline(&line, &cap, in) <= 0) {
+    fputs("qwp-send: --child wants one request line on standard input\n", stderr);
+    free(line);
+    return 2;
+  }
+  facts_init(&rp.facts);
+  int code = 0;
+  if (!request_read(line, &rq, why, sizeof why)) {
+    fprintf(stderr, "qwp-send: request: %s\n", why);
+    code = 2;
+  } else if (!run(&rq, &rp)) {
+    fputs("qwp-send: the world cannot be set up: out of memory or descriptors\n", stderr);
+    code = 3;
+  } else {
+    char *text = reply_write(&rp);
+    if (text) fprintf(out, "%s\n", text);
+    code = text && fflush(out) == 0 ? 0 : 3;
+    free(text);
+  }
+  request_free(&rq);
+  reply_free(&rp);
+  free(line);
+  return code;
+}

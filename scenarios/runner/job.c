@@ -1,0 +1,98 @@
+#define _GNU_SOURCE
+#include "runner/job.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+struct job *jobs_add(struct jobs *j, const struct scn_scenario *s, enum scn_world world) {
+  if (j->count == j->cap) {
+    j->cap = j->cap ? j->cap * 2 : 64;
+    j->at = realloc(j->at, j->cap * sizeof *j->at);
+    if (!j->at) {
+      fputs("out of memory\n", stderr);
+      exit(3);
+    }
+  }
+  struct job *x = &j->at[j->count++];
+  *x = (struct job){.scenario = s, .world = world};
+  return x;
+}
+
+void jobs_free(struct jobs *j) {
+  free(j->at);
+  *j = (struct jobs){0};
+}
+
+size_t jobs_with(const struct jobs *j, enum verdict v) {
+  size_t n = 0;
+  for (size_t i = 0; i < j->count; i++) n += j->at[i].done && j->at[i].verdict == v;
+  return n;
+}
+
+int jobs_exit_code(const struct jobs *j) {
+  if (jobs_with(j, VERDICT_ERROR)) return 3;
+  if (jobs_with(j, VERDICT_FAILED)) return 1;
+  return jobs_with(j, VERDICT_PASSED) ? 0 : 4;
+}
+
+const char *job_topic(const struct job *j) {
+  static char topic[64];
+  const char *end = strrchr(j->scenario->path, '/'), *start = end;
+  while (start && start > j->scenario->path && start[-1] != '/') start--;
+  snprintf(topic, sizeof topic, "%.*s", start ? (int)(end - start) : 1, start ? start : ".");
+  return topic;
+}
+
+/* The part of a matrix scenario's name that selects its line, "[byte=12]" or nothing. */
+static const char *matrix_part(const struct scn_scenario *s) {
+  const char *at = strchr(s->name, '[');
+  return at ? at : "";
+}
+
+void job_command(const struct job *j, const char *program, uint64_t seed, char *out, size_t n) {
+  char only[256] = "", with_seed[48] = "";
+  const char *part = matrix_part(j->scenario);
+  if (*part) snprintf(only, sizeof only, " --only '%s'", part);
+  if (seed) snprintf(with_seed, sizeof with_seed, " --seed %" PRIu64, seed);
+  snprintf(out, n, "%s --world %s%s%s %s", program, scn_world_name(j->world), with_seed, only, j->scenario->path);
+}
+
+static int64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* Several workers share the file: one piece at a time. */
+static void append(int fd, const char *p, size_t n) {
+  flock(fd, LOCK_EX);
+  while (n > 0) {
+    ssize_t w = write(fd, p, n);
+    if (w <= 0) break;
+    p += w;
+    n -= (size_t)w;
+  }
+  flock(fd, LOCK_UN);
+}
+
+void job_run(struct job *j, const struct world_options *w, int journal_fd) {
+  struct observation o;
+  observation_init(&o);
+  int64_t from_ns = now_ns();
+  if (j->world == SCN_SIM)
+    world_sim_run(j->scenario, w, &o);
+  else if (j->world == SCN_LIVE)
+    world_live_run(j->scenario, w, &o);
+  else
+    snprintf(o.harness, sizeof o.harness, "there is no world %s in this build", scn_world_name(j->world));
+  j->took_ns = now_ns() - from_ns;
+  j->verdict = judge(j->scenario, &o, j->why, sizeof j->why);
+  j->done = true;
+  if (journal_fd >= 0 && o.journal.n) append(journal_fd, o.journal.at, o.journal.n);
+  observation_free(&o);
+}

@@ -1,0 +1,45 @@
+/* job - one scenario in one world, and what came of it. */
+#ifndef SCN_JOB_H
+#define SCN_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runner/verdict.h"
+#include "runner/world.h"
+
+struct job {
+  const struct scn_scenario *scenario;
+  enum scn_world world;
+  /* filled by the pool */
+  bool done;
+  enum verdict verdict;
+  int64_t took_ns;
+  char why[704];
+};
+
+struct jobs {
+  struct job *at;
+  size_t count, cap;
+};
+
+struct job *jobs_add(struct jobs *j, const struct scn_scenario *s, enum scn_world world);
+void jobs_free(struct jobs *j);
+
+/* How many ended with v. */
+size_t jobs_with(const struct jobs *j, enum verdict v);
+
+/* The exit code of a run: 0 all passed, 1 a failure, 3 an error, 4 nothing ran. */
+int jobs_exit_code(const struct jobs *j);
+
+/* Topic: the folder a scenario stands in, "batch". Valid until the next call. */
+const char *job_topic(const struct job *j);
+
+/* The command that repeats it. */
+void job_command(const struct job *j, const char *program, uint64_t seed, char *out, size_t n);
+
+/* Runs it in this process and judges. The journal is appended to journal_fd as one piece, if that is not -1. */
+void job_run(struct job *j, const struct world_options *w, int journal_fd);
+
+#endif

@@ -1,0 +1,138 @@
+/* qwp-scenario - reads scenarios, runs them in their worlds, judges, reports. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "language/keys.h"
+#include "runner/collect.h"
+#include "runner/job.h"
+#include "runner/options.h"
+#include "runner/pool.h"
+#include "runner/report.h"
+
+#define JOB_LIMIT_NS (120 * INT64_C(1000000000))
+
+static int64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* Worlds of this build; a scenario may claim more. */
+static bool world_exists(enum scn_world w) { return w == SCN_SIM || w == SCN_LIVE; }
+
+static bool wanted(const struct options *o, const struct scn_scenario *s, enum scn_world w) {
+  if (!s->worlds[w] || (o->only && !strstr(s->name, o->only))) return false;
+  return o->all_worlds ? world_exists(w) : o->worlds[w];
+}
+
+/* The simulated world first: it is fast, and what is red there is easiest to repeat. */
+static bool select_jobs(const struct options *o, const struct collection *c, struct jobs *jobs) {
+  struct report_names red = {0};
+  if (o->failed && !report_failed(o->report, &red)) {
+    fprintf(stderr, "qwp-scenario: --failed: no report at %s: %s\n", o->report, strerror(errno));
+    return false;
+  }
+  for (int round = 0; round < o->repeat; round++)
+    for (int w = 0; w < SCN_WORLDS; w++)
+      for (size_t f = 0; f < c->count; f++)
+        for (size_t i = 0; i < c->files[f].count; i++) {
+          const struct scn_scenario *s = &c->files[f].scenarios[i];
+          if (!wanted(o, s, (enum scn_world)w)) continue;
+          struct job *j = jobs_add(jobs, s, (enum scn_world)w);
+          if (o->failed && !report_has(&red, j)) jobs->count--;
+        }
+  report_names_free(&red);
+  return true;
+}
+
+static void list_jobs(const struct jobs *jobs) {
+  for (size_t i = 0; i < jobs->count; i++)
+    printf("%s %s\n", scn_world_name(jobs->at[i].world), jobs->at[i].scenario->name);
+}
+
+static int open_journal(const char *path) {
+  if (!path) return -1;
+  if (strcmp(path, "-") == 0) return dup(1);
+  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0) fprintf(stderr, "qwp-scenario: --journal %s: %s\n", path, strerror(errno));
+  return fd;
+}
+
+static bool written(bool ok, const char *option, const char *path) {
+  if (!ok) fprintf(stderr, "qwp-scenario: %s %s: %s\n", option, path, strerror(errno));
+  return ok;
+}
+
+static bool write_reports(const struct options *o, const struct jobs *jobs, const char *program, int64_t took_ns) {
+  bool ok = true;
+  if (o->junit) ok = written(report_junit(jobs, o->junit, took_ns), "--junit", o->junit) && ok;
+  if (o->json) ok = written(report_lines(jobs, o->json, program, o->seed), "--json", o->json) && ok;
+  /* A read-only build folder is no reason to fail: --failed then has nothing to read. */
+  if (o->report != o->default_report)
+    ok = written(report_lines(jobs, o->report, program, o->seed), "--report", o->report) && ok;
+  else
+    (void)report_lines(jobs, o->report, program, o->seed);
+  return ok;
+}
+
+static int run(const struct options *o, struct jobs *jobs, const char *program) {
+  int journal_fd = open_journal(o->journal);
+  if (o->journal && journal_fd < 0) return 2;
+  struct screen screen;
+  screen_init(&screen, o->journal && strcmp(o->journal, "-") == 0 ? stderr : stdout, program, jobs->count, o->seed, o->quiet);
+  struct pool_options po = {
+      .world = {.seed = o->seed, .no_deadline = o->no_deadline, .full_journal = o->full_journal, .client = o->client},
+      .workers = o->workers,
+      .in_process = o->no_deadline,
+      .journal_fd = journal_fd,
+      .job_limit_ns = o->no_deadline ? INT64_MAX : JOB_LIMIT_NS,
+      .on_done = screen_done,
+      .ctx = &screen,
+  };
+  int64_t from_ns = now_ns();
+  if (!pool_run(jobs, &po)) {
+    fprintf(stderr, "qwp-scenario: no worker process could be started: %s\n", strerror(errno));
+    return 3;
+  }
+  int64_t took_ns = now_ns() - from_ns;
+  if (journal_fd >= 0) close(journal_fd);
+  screen_end(&screen, jobs, took_ns);
+  int code = jobs_exit_code(jobs);
+  return write_reports(o, jobs, program, took_ns) || code ? code : 3;
+}
+
+static int explain_or_schema(const struct options *o) {
+  if (o->schema) {
+    scn_schema(stdout);
+    return 0;
+  }
+  return scn_explain(stdout, o->explain) ? 0 : 2;
+}
+
+int main(int argc, char **argv) {
+  struct options o;
+  int code = options_read(&o, argc, argv);
+  if (code >= 0) return code;
+  if (o.explain || o.schema) return explain_or_schema(&o);
+  struct collection c;
+  struct jobs jobs = {0};
+  if (!collect(o.paths, o.path_count, &c) || !select_jobs(&o, &c, &jobs)) {
+    code = 2;
+  } else if (o.list) {
+    list_jobs(&jobs);
+    code = jobs.count ? 0 : 4;
+  } else if (jobs.count == 0) {
+    fputs("qwp-scenario: nothing to run: no scenario matches\n", stderr);
+    code = 4;
+  } else {
+    code = run(&o, &jobs, argv[0]);
+  }
+  jobs_free(&jobs);
+  collection_free(&c);
+  return code;
+}

@@ -1,0 +1,162 @@
+#define _GNU_SOURCE
+#include "runner/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "qwp/sender.h"
+
+static const char help[] =
+    "qwp-scenario - runs scenarios of a QWP client against a scripted server and judges them\n"
+    "\n"
+    "usage: qwp-scenario [options] FILE|FOLDER...\n"
+    "\n"
+    "  qwp-scenario scenarios                     everything, in each world it claims\n"
+    "  qwp-scenario --world sim scenarios/batch   one topic, simulated: virtual time, one thread\n"
+    "  qwp-scenario --journal - --world live F    one file over loopback, every event on the screen\n"
+    "  qwp-scenario --failed scenarios            only what was red last time\n"
+    "  qwp-scenario --explain publish             what a key means and takes\n"
+    "\n"
+    "which\n"
+    "  --world sim|live|all  where to run; default all: each world that a scenario claims\n"
+    "  --only TEXT           only scenarios whose name contains TEXT\n"
+    "  --failed              only those that were red in the last report\n"
+    "  --list                print the names, one \"world name\" a line, and run nothing\n"
+    "how\n"
+    "  --seed N              seed of the simulated world; default: from the file, else from the name\n"
+    "  -j N                  worker processes; default: the number of processors\n"
+    "  --repeat N            run the whole set N times\n"
+    "  --no-deadline         nothing ends a wait, one process: for a debugger\n"
+    "  --client COMMAND      live: the client to start; default: qwp-send --child beside this program\n"
+    "what is kept\n"
+    "  --journal FILE        every event as JSON lines; - is standard output\n"
+    "  --hex                 payload bytes in the journal\n"
+    "  --junit FILE          JUnit XML\n"
+    "  --json FILE           the results as JSON lines\n"
+    "  --report FILE         the same, kept for --failed; default: qwp-report.jsonl in the build folder\n"
+    "  -q, --quiet           red ones and the closing line only\n"
+    "language\n"
+    "  --explain KEY         help for one key of the scenario language (`--explain all`: for each)\n"
+    "  --schema              the JSON schema of a scenario file\n"
+    "  --help, --version\n"
+    "\n"
+    "exit code: 0 all passed; 1 a failure; 2 a bad file or usage; 3 harness, environment or a dead client;\n"
+    "4 nothing ran\n";
+
+enum {
+  OPT_WORLD = 256, OPT_SEED, OPT_JOURNAL, OPT_ONLY, OPT_FAILED, OPT_LIST, OPT_EXPLAIN, OPT_SCHEMA, OPT_NO_DEADLINE,
+  OPT_CLIENT, OPT_HEX, OPT_JUNIT, OPT_JSON, OPT_REPORT, OPT_REPEAT, OPT_HELP, OPT_VERSION
+};
+
+static const struct option table[] = {
+    {"world", required_argument, NULL, OPT_WORLD},     {"seed", required_argument, NULL, OPT_SEED},
+    {"journal", required_argument, NULL, OPT_JOURNAL}, {"only", required_argument, NULL, OPT_ONLY},
+    {"failed", no_argument, NULL, OPT_FAILED},         {"list", no_argument, NULL, OPT_LIST},
+    {"explain", required_argument, NULL, OPT_EXPLAIN}, {"schema", no_argument, NULL, OPT_SCHEMA},
+    {"no-deadline", no_argument, NULL, OPT_NO_DEADLINE}, {"client", required_argument, NULL, OPT_CLIENT},
+    {"hex", no_argument, NULL, OPT_HEX},               {"junit", required_argument, NULL, OPT_JUNIT},
+    {"json", required_argument, NULL, OPT_JSON},       {"report", required_argument, NULL, OPT_REPORT},
+    {"repeat", required_argument, NULL, OPT_REPEAT},   {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, OPT_HELP},             {"version", no_argument, NULL, OPT_VERSION},
+    {NULL, 0, NULL, 0}};
+
+static int usage(const char *fmt, const char *arg) {
+  fprintf(stderr, "qwp-scenario: ");
+  fprintf(stderr, fmt, arg);
+  fprintf(stderr, "\nqwp-scenario: `qwp-scenario --help` tells more\n");
+  return 2;
+}
+
+static int set_world(struct options *o, const char *name) {
+  if (strcmp(name, "all") == 0) {
+    o->all_worlds = true;
+    return -1;
+  }
+  for (int w = 0; w < SCN_WORLDS; w++)
+    if (strcmp(name, scn_world_name((enum scn_world)w)) == 0) {
+      o->worlds[w] = true;
+      o->all_worlds = false;
+      return -1;
+    }
+  return usage("--world: there is no world '%s'; known are sim, live and all", name);
+}
+
+static int set_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *out) {
+  char *end;
+  errno = 0;
+  unsigned long long v = strtoull(text, &end, 10);
+  if (errno || end == text || *end || *text == '-' || v < min || v > max) {
+    fprintf(stderr, "qwp-scenario: %s: '%s' is not a number from %llu to %llu\n", option, text, (unsigned long long)min,
+            (unsigned long long)max);
+    return 2;
+  }
+  *out = v;
+  return -1;
+}
+
+/* The programs stand together, the report one folder above them. */
+static void find_defaults(struct options *o) {
+  char self[PATH_MAX] = "qwp-scenario";
+  ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (n > 0) self[n] = '\0';
+  const char *bin = dirname(self);
+  snprintf(o->default_client, sizeof o->default_client, "%.900s/qwp-send --child", bin);
+  snprintf(o->default_report, sizeof o->default_report, "%.900s/../qwp-report.jsonl", bin);
+}
+
+static int take(struct options *o, int opt, const char *arg) {
+  uint64_t n = 0;
+  int code = -1;
+  switch (opt) {
+    case OPT_WORLD: return set_world(o, arg);
+    case OPT_SEED: return set_number("--seed", arg, 1, UINT64_MAX, &o->seed);
+    case 'j':
+      code = set_number("-j", arg, 1, 64, &n);
+      o->workers = (int)n;
+      return code;
+    case OPT_REPEAT:
+      code = set_number("--repeat", arg, 1, 1000000, &n);
+      o->repeat = (int)n;
+      return code;
+    case OPT_JOURNAL: o->journal = arg; return -1;
+    case OPT_ONLY: o->only = arg; return -1;
+    case OPT_FAILED: o->failed = true; return -1;
+    case OPT_LIST: o->list = true; return -1;
+    case OPT_EXPLAIN: o->explain = arg; return -1;
+    case OPT_SCHEMA: o->schema = true; return -1;
+    case OPT_NO_DEADLINE: o->no_deadline = true; return -1;
+    case OPT_CLIENT: o->client = arg; return -1;
+    case OPT_HEX: o->full_journal = true; return -1;
+    case OPT_JUNIT: o->junit = arg; return -1;
+    case OPT_JSON: o->json = arg; return -1;
+    case OPT_REPORT: o->report = arg; return -1;
+    case 'q': o->quiet = true; return -1;
+    case OPT_HELP: fputs(help, stdout); return 0;
+    case OPT_VERSION: printf("qwp-scenario %s\n", QWP_CLIENT_VERSION); return 0;
+    default: return usage("%s", "see above");
+  }
+}
+
+int options_read(struct options *o, int argc, char **argv) {
+  *o = (struct options){.all_worlds = true, .repeat = 1};
+  find_defaults(o);
+  o->client = o->default_client;
+  o->report = o->default_report;
+  long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+  o->workers = cpus > 0 && cpus < 64 ? (int)cpus : 2;
+  int opt;
+  while ((opt = getopt_long(argc, argv, "j:q", table, NULL)) != -1) {
+    int code = take(o, opt, optarg);
+    if (code >= 0) return code;
+  }
+  o->paths = argv + optind;
+  o->path_count = argc - optind;
+  if (o->path_count == 0 && !o->explain && !o->schema) return usage("no scenario file or folder given%s", "");
+  return -1;
+}

@@ -1,0 +1,26 @@
+/* options - the command line of qwp-scenario. */
+#ifndef SCN_OPTIONS_H
+#define SCN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "language/scenario.h"
+
+struct options {
+  char **paths;
+  int path_count;
+  bool worlds[SCN_WORLDS];
+  bool all_worlds;      /* every world a scenario claims */
+  uint64_t seed;
+  const char *journal, *junit, *json, *report, *only, *client, *explain;
+  bool failed, list, schema, no_deadline, full_journal, quiet;
+  int workers;
+  int repeat;           /* rounds of the whole set */
+  char default_report[1024], default_client[1024];
+};
+
+/* Fills *o from the arguments. Returns -1 to go on, or the exit code to end with (help, version, a usage error). */
+int options_read(struct options *o, int argc, char **argv);
+
+#endif

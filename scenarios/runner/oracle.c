@@ -1,0 +1,204 @@
+#include "runner/oracle.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qwp/wire.h"
+
+#define MAX_MOCK_COLUMNS 64
+
+struct oracle {
+  const struct scn_scenario *scenario;
+  const struct facts *facts;
+  const struct mock_tables *tables;
+  int64_t given;      /* rows the sender got */
+  unsigned char *seen;
+  char *scratch;
+  size_t scratch_n;
+  bool doubled;
+  int64_t first_double;
+  char *why;
+  size_t why_n;
+};
+
+static bool wrong(struct oracle *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static bool wrong(struct oracle *o, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(o->why, o->why_n, fmt, args);
+  va_end(args);
+  return false;
+}
+
+/* The publish step that row k came from: the client says where each began. */
+static const struct workload *work_of(const struct oracle *o, int64_t k) {
+  const struct workload *found = NULL;
+  int n = 0;
+  for (size_t i = 0; i < o->scenario->step_count; i++) {
+    const struct scn_step *s = &o->scenario->steps[i];
+    if (s->kind != SCN_PUBLISH) continue;
+    char name[40];
+    snprintf(name, sizeof name, "client.first_row[%d]", ++n);
+    int64_t first = facts_get(o->facts, name, INT64_MAX);
+    if (first <= k) found = &s->work;
+  }
+  return found;
+}
+
+/* ---- one row ---- */
+
+static bool same_text(const struct mock_value *v, const struct workload_value *w) {
+  return v->as.text.n == w->text_n && memcmp(v->as.text.p, w->text, w->text_n) == 0;
+}
+
+static bool same_double(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
+
+/* BOOLEAN has no null on the wire: it is written as false [WIRE-NULL-012]. */
+static bool null_holds(const struct mock_value *v, const struct workload_value *w) {
+  return w->type == WORKLOAD_BOOL ? !v->null && !v->as.b : v->null;
+}
+
+static bool value_holds(const struct mock_value *v, const struct workload_value *w) {
+  static const uint8_t wire_type[] = {
+      [WORKLOAD_BOOL] = QWP_TYPE_BOOLEAN,   [WORKLOAD_LONG] = QWP_TYPE_LONG,       [WORKLOAD_DOUBLE] = QWP_TYPE_DOUBLE,
+      [WORKLOAD_SYMBOL] = QWP_TYPE_SYMBOL,  [WORKLOAD_VARCHAR] = QWP_TYPE_VARCHAR, [WORKLOAD_TS_US] = QWP_TYPE_TIMESTAMP,
+      [WORKLOAD_TS_NS] = QWP_TYPE_TIMESTAMP_NANOS,
+  };
+  if (v->type != wire_type[w->type]) return false;
+  if (w->null) return null_holds(v, w);
+  if (v->null) return false;
+  switch (w->type) {
+    case WORKLOAD_BOOL: return v->as.b == w->b;
+    case WORKLOAD_DOUBLE: return same_double(v->as.d, w->d);
+    case WORKLOAD_SYMBOL:
+    case WORKLOAD_VARCHAR: return same_text(v, w);
+    case WORKLOAD_LONG:
+    case WORKLOAD_TS_US:
+    case WORKLOAD_TS_NS: return v->as.i == w->i;
+  }
+  return false;
+}
+
+static void show_value(const struct mock_value *v, char *out, size_t n) {
+  if (v->null)
+    snprintf(out, n, "null");
+  else if (v->type == QWP_TYPE_SYMBOL || v->type == QWP_TYPE_VARCHAR)
+    snprintf(out, n, "\"%.*s\"", (int)(v->as.text.n < 40 ? v->as.text.n : 40), v->as.text.p);
+  else if (v->type == QWP_TYPE_DOUBLE)
+    snprintf(out, n, "%.17g", v->as.d);
+  else if (v->type == QWP_TYPE_BOOLEAN)
+    snprintf(out, n, "%s", v->as.b ? "true" : "false");
+  else
+    snprintf(out, n, "%" PRId64, v->as.i);
+}
+
+/* The designated column has no name on the wire and the name `timestamp` in a table. */
+static bool is_column(const char *mock_name, const char *wanted) {
+  if (*wanted) return strcmp(mock_name, wanted) == 0;
+  return *mock_name == '\0' || strcmp(mock_name, "timestamp") == 0;
+}
+
+static bool row_holds(struct oracle *o, size_t table, int64_t k, const struct mock_value *values) {
+  const struct workload *work = work_of(o, k);
+  if (!work) return wrong(o, "row %" PRId64 " was never given to the sender", k);
+  const char *table_name;
+  struct workload_value expected[WORKLOAD_MAX_COLUMNS];
+  size_t n = workload_row(work, k, &table_name, expected, o->scratch, o->scratch_n);
+  const char *stands_in = mock_table_name(o->tables, table);
+  if (strcmp(table_name, stands_in) != 0)
+    return wrong(o, "row %" PRId64 " stands in table %s, not in %s", k, stands_in, table_name);
+  size_t columns = mock_table_columns(o->tables, table);
+  for (size_t i = 0; i < n; i++) {
+    size_t c = 0;
+    while (c < columns && !is_column(mock_table_column(o->tables, table, c, NULL), expected[i].column)) c++;
+    if (c == columns && expected[i].null) continue; /* a column that has only nulls may be left out */
+    if (c == columns) return wrong(o, "table %s has no column \"%s\"", table_name, expected[i].column);
+    if (value_holds(&values[c], &expected[i])) continue;
+    char seen[64];
+    show_value(&values[c], seen, sizeof seen);
+    return wrong(o, "row %" PRId64 " of table %s: column \"%s\" is %s", k, table_name, expected[i].column, seen);
+  }
+  return true;
+}
+
+/* ---- all rows ---- */
+
+static size_t id_column(const struct mock_tables *t, size_t table) {
+  size_t columns = mock_table_columns(t, table);
+  for (size_t c = 0; c < columns; c++)
+    if (strcmp(mock_table_column(t, table, c, NULL), "id") == 0) return c;
+  for (size_t c = 0; c < columns; c++)
+    if (strcmp(mock_table_column(t, table, c, NULL), "i") == 0) return c;
+  return columns;
+}
+
+static bool table_holds(struct oracle *o, size_t table) {
+  size_t columns = mock_table_columns(o->tables, table), id = id_column(o->tables, table);
+  const char *name = mock_table_name(o->tables, table);
+  if (columns > MAX_MOCK_COLUMNS) return wrong(o, "table %s has %zu columns", name, columns);
+  if (id == columns) return wrong(o, "table %s has no row numbers", name);
+  int64_t last_new = -1;
+  for (size_t row = 0; row < mock_table_rows(o->tables, table); row++) {
+    struct mock_value values[MAX_MOCK_COLUMNS];
+    int connection;
+    int64_t wire_seq;
+    if (!mock_table_row(o->tables, table, row, values, &connection, &wire_seq)) return wrong(o, "row %zu is gone", row);
+    int64_t k = values[id].as.i;
+    if (values[id].null || k < 0 || k >= o->given)
+      return wrong(o, "table %s holds row %" PRId64 ", which was never given to the sender", name, k);
+    if (!(o->scenario->allow & SCN_ALLOW_VALUES) && !row_holds(o, table, k, values)) return false;
+    if (o->seen[k]) {
+      if (!o->doubled) o->first_double = k;
+      o->doubled = true;
+      continue;
+    }
+    o->seen[k] = 1;
+    if (k < last_new && !(o->scenario->allow & SCN_ALLOW_ORDER))
+      return wrong(o, "row %" PRId64 " of table %s arrived after row %" PRId64 " (connection %d, wireSeq %" PRId64 ")", k,
+                   name, last_new, connection, wire_seq);
+    last_new = k > last_new ? k : last_new;
+  }
+  return true;
+}
+
+static bool all_there(struct oracle *o) {
+  int64_t accepted = facts_get(o->facts, "client.rows_accepted", 0);
+  for (int64_t k = 0; k < accepted; k++)
+    if (!o->seen[k]) return wrong(o, "row %" PRId64 " of %" PRId64 " accepted ones is lost", k, accepted);
+  return true;
+}
+
+static bool no_needless_double(struct oracle *o) {
+  bool lost_connection = facts_get(o->facts, "srv.conns", 0) > 1;
+  if (!o->doubled || lost_connection || (o->scenario->allow & SCN_ALLOW_DOUBLES)) return true;
+  return wrong(o, "row %" PRId64 " arrived twice although no connection was lost", o->first_double);
+}
+
+static size_t scratch_bytes(const struct scn_scenario *s) {
+  size_t most = 256;
+  for (size_t i = 0; i < s->step_count; i++) {
+    const struct workload *w = &s->steps[i].work;
+    size_t need = 256 + (size_t)(w->frame_bytes > 0 ? w->frame_bytes : 0) + (size_t)(w->symbol_bytes > 0 ? w->symbol_bytes : 0);
+    if (need > most) most = need;
+  }
+  return most;
+}
+
+bool oracle_rows(const struct scn_scenario *s, const struct facts *facts, const struct mock_tables *tables, char *why,
+                 size_t why_n) {
+  struct oracle o = {.scenario = s, .facts = facts, .tables = tables, .why = why, .why_n = why_n,
+                     .given = facts_get(facts, "client.rows", 0)};
+  o.scratch_n = scratch_bytes(s);
+  o.seen = calloc((size_t)o.given + 1, 1);
+  o.scratch = malloc(o.scratch_n);
+  bool ok = o.seen && o.scratch ? true : wrong(&o, "out of memory");
+  for (size_t t = 0; ok && t < mock_table_count(tables); t++) ok = table_holds(&o, t);
+  if (ok && !(s->allow & SCN_ALLOW_LOSS)) ok = all_there(&o);
+  if (ok) ok = no_needless_double(&o);
+  free(o.seen);
+  free(o.scratch);
+  return ok;
+}

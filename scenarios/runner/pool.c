@@ -1,0 +1,165 @@
+#define _GNU_SOURCE
+#include "runner/pool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_WORKERS 64
+
+/* Shared by all processes: which job is next, and which one each worker has in hand. */
+struct board {
+  atomic_size_t next;
+  atomic_size_t in_hand[MAX_WORKERS]; /* index + 1; 0 = none */
+};
+
+/* What a worker reports; smaller than PIPE_BUF, so that writes do not mix. */
+struct record {
+  size_t index;
+  enum verdict verdict;
+  int64_t took_ns;
+  char why[704];
+};
+
+struct pool {
+  struct jobs *jobs;
+  const struct pool_options *o;
+  struct board *board;
+  int pipe[2];
+  pid_t pids[MAX_WORKERS];
+  int alive;
+};
+
+static void report(struct pool *p, size_t index) {
+  const struct job *j = &p->jobs->at[index];
+  struct record r = {.index = index, .verdict = j->verdict, .took_ns = j->took_ns};
+  memcpy(r.why, j->why, sizeof r.why);
+  while (write(p->pipe[1], &r, sizeof r) < 0 && errno == EINTR) continue;
+}
+
+/* A worker: takes jobs until there are none. SIGALRM ends it when a job hangs. */
+static void work(struct pool *p, int slot) {
+  unsigned limit_s = p->o->job_limit_ns == INT64_MAX ? 0 : (unsigned)(p->o->job_limit_ns / 1000000000 + 1);
+  for (;;) {
+    size_t i = atomic_fetch_add(&p->board->next, 1);
+    if (i >= p->jobs->count) break;
+    atomic_store(&p->board->in_hand[slot], i + 1);
+    alarm(limit_s);
+    job_run(&p->jobs->at[i], &p->o->world, p->o->journal_fd);
+    report(p, i);
+    atomic_store(&p->board->in_hand[slot], 0);
+  }
+  alarm(0);
+}
+
+static bool start_worker(struct pool *p, int slot) {
+  fflush(NULL);
+  pid_t parent = getpid();
+  pid_t pid = fork();
+  if (pid < 0) return false;
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(3);
+    close(p->pipe[0]);
+    work(p, slot);
+    exit(0); /* not _exit: leak checkers speak at exit */
+  }
+  p->pids[slot] = pid;
+  p->alive++;
+  return true;
+}
+
+static void finish(struct pool *p, size_t index, const struct record *r) {
+  struct job *j = &p->jobs->at[index];
+  if (j->done) return;
+  j->done = true;
+  j->verdict = r->verdict;
+  j->took_ns = r->took_ns;
+  memcpy(j->why, r->why, sizeof j->why);
+  if (p->o->on_done) p->o->on_done(p->o->ctx, j);
+}
+
+/* A worker that died had a job in hand: the death is that job's verdict. */
+static void bury(struct pool *p, int slot, int status) {
+  p->alive--;
+  p->pids[slot] = 0;
+  size_t held = atomic_exchange(&p->board->in_hand[slot], 0);
+  bool clean = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (!held && clean) return;
+  size_t index = held ? held - 1 : p->jobs->count;
+  struct record r = {.verdict = VERDICT_ERROR};
+  const char *path = held ? p->jobs->at[index].scenario->path : "";
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    snprintf(r.why, sizeof r.why, "%s: hangs: ended after %" PRId64 " s of real time", path, p->o->job_limit_ns / 1000000000);
+  else if (WIFSIGNALED(status))
+    snprintf(r.why, sizeof r.why, "%s: the process that ran it died of signal %d (%s)", path, WTERMSIG(status),
+             strsignal(WTERMSIG(status)));
+  else
+    snprintf(r.why, sizeof r.why, "%s: the process that ran it ended with exit code %d", path, WEXITSTATUS(status));
+  if (held) {
+    finish(p, index, &r);
+    start_worker(p, slot);
+    return;
+  }
+  /* Nothing in hand, yet not clean: a leak report at exit, say. It belongs to no single job; the last one carries it. */
+  struct job *last = &p->jobs->at[p->jobs->count - 1];
+  last->verdict = VERDICT_ERROR;
+  memcpy(last->why, r.why, sizeof last->why);
+}
+
+static void drain_records(struct pool *p) {
+  struct record r;
+  struct pollfd fd = {p->pipe[0], POLLIN, 0};
+  while (poll(&fd, 1, 0) > 0 && read(p->pipe[0], &r, sizeof r) == (ssize_t)sizeof r) finish(p, r.index, &r);
+}
+
+static void run_workers(struct pool *p) {
+  while (p->alive > 0) {
+    struct pollfd fd = {p->pipe[0], POLLIN, 0};
+    if (poll(&fd, 1, 20) > 0) drain_records(p);
+    int status;
+    for (int slot = 0; slot < MAX_WORKERS; slot++) {
+      if (p->pids[slot] == 0 || waitpid(p->pids[slot], &status, WNOHANG) != p->pids[slot]) continue;
+      drain_records(p);
+      bury(p, slot, status);
+    }
+  }
+  drain_records(p);
+}
+
+static bool run_here(struct jobs *jobs, const struct pool_options *o) {
+  for (size_t i = 0; i < jobs->count; i++) {
+    job_run(&jobs->at[i], &o->world, o->journal_fd);
+    if (o->on_done) o->on_done(o->ctx, &jobs->at[i]);
+  }
+  return true;
+}
+
+bool pool_run(struct jobs *jobs, const struct pool_options *o) {
+  if (o->in_process) return run_here(jobs, o);
+  struct pool p = {.jobs = jobs, .o = o};
+  p.board = mmap(NULL, sizeof *p.board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (p.board == MAP_FAILED) return false;
+  if (pipe(p.pipe) != 0) {
+    munmap(p.board, sizeof *p.board);
+    return false;
+  }
+  int workers = o->workers < 1 ? 1 : o->workers > MAX_WORKERS ? MAX_WORKERS : o->workers;
+  if ((size_t)workers > jobs->count) workers = (int)jobs->count;
+  for (int slot = 0; slot < workers; slot++) start_worker(&p, slot);
+  bool ok = p.alive > 0 || jobs->count == 0;
+  run_workers(&p);
+  close(p.pipe[0]);
+  close(p.pipe[1]);
+  munmap(p.board, sizeof *p.board);
+  return ok;
+}

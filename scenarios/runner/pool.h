@@ -1,0 +1,20 @@
+/* pool - runs jobs in worker processes, so that a crash or a hang is one job's verdict and no more. */
+#ifndef SCN_POOL_H
+#define SCN_POOL_H
+
+#include "runner/job.h"
+
+struct pool_options {
+  struct world_options world;
+  int workers;            /* 1.. */
+  bool in_process;        /* no workers: for a debugger */
+  int journal_fd;         /* or -1 */
+  int64_t job_limit_ns;   /* real time one job may take before it counts as hanging; INT64_MAX = none */
+  void (*on_done)(void *ctx, const struct job *j); /* in the order they end */
+  void *ctx;
+};
+
+/* Runs all of them; returns when each is done. false: no worker could be started. */
+bool pool_run(struct jobs *jobs, const struct pool_options *o);
+
+#endif

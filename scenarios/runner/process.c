@@ -1,0 +1,140 @@
+#define _GNU_SOURCE
+#include "runner/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_ARGS 32
+#define MAX_ERR_BYTES 65536
+
+extern char **environ;
+
+static int64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+struct pipes {
+  int in[2], out[2], err[2];
+};
+
+static void close_fd(int *fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+}
+
+static void close_pipes(struct pipes *p) {
+  for (int i = 0; i < 2; i++) {
+    close_fd(&p->in[i]);
+    close_fd(&p->out[i]);
+    close_fd(&p->err[i]);
+  }
+}
+
+static bool open_pipes(struct pipes *p) {
+  *p = (struct pipes){{-1, -1}, {-1, -1}, {-1, -1}};
+  if (pipe2(p->in, O_CLOEXEC) == 0 && pipe2(p->out, O_CLOEXEC) == 0 && pipe2(p->err, O_CLOEXEC) == 0) return true;
+  close_pipes(p);
+  return false;
+}
+
+static int spawn(char *const argv[], const struct pipes *p, pid_t *pid) {
+  posix_spawn_file_actions_t acts;
+  posix_spawn_file_actions_init(&acts);
+  posix_spawn_file_actions_adddup2(&acts, p->in[0], 0);
+  posix_spawn_file_actions_adddup2(&acts, p->out[1], 1);
+  posix_spawn_file_actions_adddup2(&acts, p->err[1], 2);
+  int r = posix_spawnp(pid, argv[0], &acts, NULL, argv, environ);
+  posix_spawn_file_actions_destroy(&acts);
+  return r;
+}
+
+/* Takes what is there; false at the end of the stream. */
+static bool take(int fd, struct buffer *b, size_t limit) {
+  char chunk[16384];
+  ssize_t n = read(fd, chunk, sizeof chunk);
+  if (n < 0) return errno == EINTR || errno == EAGAIN;
+  if (n == 0) return false;
+  if (b->n < limit) buffer_add(b, chunk, (size_t)n);
+  return true;
+}
+
+/* Feeds and reads until both outputs have ended. */
+static void talk(struct pipes *p, const char *input, int64_t deadline_ns, pid_t pid, struct process_result *r) {
+  size_t left = strlen(input);
+  while (p->out[0] >= 0 || p->err[0] >= 0) {
+    int64_t rest = deadline_ns == INT64_MAX ? -1 : (deadline_ns - now_ns()) / 1000000;
+    if (deadline_ns != INT64_MAX && rest <= 0 && !r->timed_out) {
+      kill(pid, SIGKILL);
+      r->timed_out = true;
+    }
+    struct pollfd fds[3] = {{p->out[0], POLLIN, 0}, {p->err[0], POLLIN, 0}, {p->in[1], POLLOUT, 0}};
+    int wait_ms = r->timed_out || deadline_ns == INT64_MAX ? -1 : rest > 1000000 ? 1000000 : (int)rest + 1;
+    if (poll(fds, 3, wait_ms) < 0 && errno != EINTR) return;
+    if (fds[2].revents) {
+      ssize_t n = fds[2].revents & POLLOUT ? write(p->in[1], input, left) : -1;
+      if (n > 0) {
+        input += n;
+        left -= (size_t)n;
+      }
+      if (n < 0 || left == 0) close_fd(&p->in[1]);
+    }
+    if (fds[0].revents && !take(p->out[0], &r->out, SIZE_MAX)) close_fd(&p->out[0]);
+    if (fds[1].revents && !take(p->err[0], &r->err, MAX_ERR_BYTES)) close_fd(&p->err[0]);
+  }
+}
+
+static size_t split(char *command, char *argv[]) {
+  size_t n = 0;
+  char *save = NULL;
+  for (char *word = strtok_r(command, " ", &save); word && n < MAX_ARGS; word = strtok_r(NULL, " ", &save)) argv[n++] = word;
+  argv[n] = NULL;
+  return n;
+}
+
+bool process_run(const char *command, const char *input, int64_t timeout_ns, struct process_result *r) {
+  *r = (struct process_result){.exit_code = -1};
+  char *copy = strdup(command), *argv[MAX_ARGS + 1];
+  struct pipes p;
+  if (!copy || split(copy, argv) == 0 || !open_pipes(&p)) {
+    free(copy);
+    return false;
+  }
+  pid_t pid = 0;
+  int failed = spawn(argv, &p, &pid);
+  free(copy);
+  close_fd(&p.in[0]);
+  close_fd(&p.out[1]);
+  close_fd(&p.err[1]);
+  if (failed) {
+    close_pipes(&p);
+    errno = failed;
+    return false;
+  }
+  int64_t deadline_ns = timeout_ns == INT64_MAX ? INT64_MAX : now_ns() + timeout_ns;
+  struct sigaction ignore = {.sa_handler = SIG_IGN}, before; /* a child that ends early must not end us */
+  sigaction(SIGPIPE, &ignore, &before);
+  talk(&p, input, deadline_ns, pid, r);
+  sigaction(SIGPIPE, &before, NULL);
+  close_pipes(&p);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  r->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  r->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  return true;
+}
+
+void process_result_free(struct process_result *r) {
+  buffer_free(&r->out);
+  buffer_free(&r->err);
+}

@@ -1,0 +1,136 @@
+#include "runner/report.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- JUnit ---- */
+
+static void xml_text(FILE *f, const char *p) {
+  for (; *p; p++) {
+    unsigned char c = (unsigned char)*p;
+    if (c == '<')
+      fputs("&lt;", f);
+    else if (c == '>')
+      fputs("&gt;", f);
+    else if (c == '&')
+      fputs("&amp;", f);
+    else if (c == '"')
+      fputs("&quot;", f);
+    else if (c >= 0x20 || c == '\n' || c == '\t')
+      fputc(c, f);
+    else
+      fputc('?', f);
+  }
+}
+
+static void junit_case(FILE *f, const struct job *j) {
+  fprintf(f, "  <testcase classname=\"%s.%s\" time=\"%.6f\" name=\"", scn_world_name(j->world), job_topic(j),
+          (double)j->took_ns / 1e9);
+  xml_text(f, j->scenario->name);
+  fputs("\">", f);
+  const char *tag = j->verdict == VERDICT_FAILED ? "failure" : j->verdict == VERDICT_ERROR ? "error" : NULL;
+  if (tag) {
+    fprintf(f, "<%s message=\"", tag);
+    xml_text(f, j->why);
+    fputs("\">", f);
+    xml_text(f, j->scenario->claim);
+    fprintf(f, "</%s>", tag);
+  } else if (j->verdict != VERDICT_PASSED) {
+    fprintf(f, "<skipped message=\"%s\"/>", verdict_name(j->verdict));
+  }
+  fputs("</testcase>\n", f);
+}
+
+bool report_junit(const struct jobs *jobs, const char *path, int64_t took_ns) {
+  FILE *f = fopen(path, "w");
+  if (!f) return false;
+  size_t apart = jobs_with(jobs, VERDICT_DISPUTED) + jobs_with(jobs, VERDICT_UNSUPPORTED);
+  fprintf(f,
+          "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"qwpkit\" tests=\"%zu\" failures=\"%zu\" "
+          "errors=\"%zu\" skipped=\"%zu\" time=\"%.6f\">\n",
+          jobs->count, jobs_with(jobs, VERDICT_FAILED), jobs_with(jobs, VERDICT_ERROR), apart, (double)took_ns / 1e9);
+  for (size_t i = 0; i < jobs->count; i++) junit_case(f, &jobs->at[i]);
+  fputs("</testsuite>\n", f);
+  return fclose(f) == 0;
+}
+
+/* ---- JSON lines ---- */
+
+static json_t *strings(const char *const *at, size_t n) {
+  json_t *a = json_array();
+  for (size_t i = 0; i < n; i++) json_array_append_new(a, json_string(at[i]));
+  return a;
+}
+
+bool report_lines(const struct jobs *jobs, const char *path, const char *program, uint64_t seed) {
+  FILE *f = fopen(path, "w");
+  if (!f) return false;
+  fprintf(f, "{\"report\":\"qwp-scenario\",\"version\":1}\n");
+  for (size_t i = 0; i < jobs->count; i++) {
+    const struct job *j = &jobs->at[i];
+    char command[1024];
+    job_command(j, program, seed, command, sizeof command);
+    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:o, s:o, s:s}", "scenario", j->scenario->name, "world",
+                          scn_world_name(j->world), "verdict", verdict_name(j->verdict), "why", j->why, "ns",
+                          (json_int_t)j->took_ns, "claim", j->scenario->claim, "cites",
+                          strings(j->scenario->cites, j->scenario->cite_count), "kills",
+                          strings(j->scenario->kills, j->scenario->kill_count), "repeat", command);
+    char *line = o ? json_dumps(o, JSON_COMPACT) : NULL;
+    if (line) fprintf(f, "%s\n", line);
+    free(line);
+    json_decref(o);
+  }
+  return fclose(f) == 0;
+}
+
+/* ---- what was red last time ---- */
+
+static bool add_name(struct report_names *names, const char *world, const char *scenario) {
+  char **grown = realloc(names->at, (names->count + 1) * sizeof *grown);
+  size_t n = strlen(world) + strlen(scenario) + 2;
+  char *name = malloc(n);
+  if (grown) names->at = grown;
+  if (!grown || !name) {
+    free(name);
+    return false;
+  }
+  snprintf(name, n, "%s %s", world, scenario);
+  names->at[names->count++] = name;
+  return true;
+}
+
+bool report_failed(const char *path, struct report_names *names) {
+  *names = (struct report_names){0};
+  FILE *f = fopen(path, "r");
+  if (!f) return false;
+  char *line = NULL;
+  size_t cap = 0;
+  while (getline(&line, &cap, f) > 0) {
+    json_t *o = json_loads(line, 0, NULL);
+    const char *verdict = json_string_value(json_object_get(o, "verdict"));
+    const char *world = json_string_value(json_object_get(o, "world"));
+    const char *name = json_string_value(json_object_get(o, "scenario"));
+    bool red = verdict && (strcmp(verdict, "failed") == 0 || strcmp(verdict, "error") == 0);
+    if (red && world && name) add_name(names, world, name);
+    json_decref(o);
+  }
+  free(line);
+  fclose(f);
+  return true;
+}
+
+bool report_has(const struct report_names *names, const struct job *j) {
+  char name[1024];
+  snprintf(name, sizeof name, "%s %s", scn_world_name(j->world), j->scenario->name);
+  for (size_t i = 0; i < names->count; i++)
+    if (strcmp(names->at[i], name) == 0) return true;
+  return false;
+}
+
+void report_names_free(struct report_names *names) {
+  for (size_t i = 0; i < names->count; i++) free(names->at[i]);
+  free(names->at);
+  *names = (struct report_names){0};
+}

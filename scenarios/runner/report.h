@@ -1,0 +1,40 @@
+/* report - the same results for a person, for a CI server, and for the next run. */
+#ifndef SCN_REPORT_H
+#define SCN_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "runner/job.h"
+
+struct screen {
+  FILE *out;
+  bool colour, terminal, quiet;
+  const char *program; /* as it is to be called */
+  uint64_t seed;
+  size_t total, done, red;
+};
+
+/* Colour only on a terminal and without NO_COLOR. */
+void screen_init(struct screen *s, FILE *out, const char *program, size_t total, uint64_t seed, bool quiet);
+/* One job ended: progress on a terminal, a red one at once everywhere. */
+void screen_done(void *screen, const struct job *j);
+/* The table, one line a topic, and the counts. */
+void screen_end(struct screen *s, const struct jobs *jobs, int64_t took_ns);
+
+/* JUnit XML. false: the file cannot be written, errno says why. */
+bool report_junit(const struct jobs *jobs, const char *path, int64_t took_ns);
+/* One JSON object a line: scenario, world, verdict, why, cites, kills, ns. --failed reads it. */
+bool report_lines(const struct jobs *jobs, const char *path, const char *program, uint64_t seed);
+
+/* Names of the red ones of a report, "world name", in *names (freed by report_failed_free). false: no such report. */
+struct report_names {
+  char **at;
+  size_t count;
+};
+bool report_failed(const char *path, struct report_names *names);
+bool report_has(const struct report_names *names, const struct job *j);
+void report_names_free(struct report_names *names);
+
+#endif

@@ -1,0 +1,108 @@
+#include "runner/verdict.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *verdict_name(enum verdict v) {
+  static const char *const names[VERDICTS] = {"passed", "failed", "disputed", "unsupported", "error"};
+  return names[v];
+}
+
+struct judging {
+  const struct scn_scenario *s;
+  const struct observation *o;
+  char *why;
+  size_t why_n;
+};
+
+static bool fails(struct judging *j, int line, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static bool fails(struct judging *j, int line, const char *fmt, ...) {
+  char text[640];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(text, sizeof text, fmt, args);
+  va_end(args);
+  if (line > 0)
+    snprintf(j->why, j->why_n, "%s:%d: %s", j->s->path, line, text);
+  else
+    snprintf(j->why, j->why_n, "%s: %s", j->s->path, text);
+  return false;
+}
+
+static bool steps_held(struct judging *j) {
+  return j->o->client_ok || fails(j, j->o->client_line, "%s", j->o->client_why);
+}
+
+static bool everything_fired(struct judging *j) {
+  if (!j->o->unfired[0]) return true;
+  size_t first = strcspn(j->o->unfired, "\n");
+  int line = 0, skip = 0;
+  if (sscanf(j->o->unfired, "line %d: %n", &line, &skip) < 1) skip = 0;
+  return fails(j, line, "%.*s", (int)first - skip, j->o->unfired + skip);
+}
+
+/* Every ingress connection must stand in the script, unless it says otherwise; and every entry must be met. */
+static bool connections_scripted(struct judging *j) {
+  int64_t conns = facts_get(&j->o->facts, "srv.conns", 0);
+  const struct mock_script *script = &j->s->server;
+  bool any = j->s->any_connections;
+  for (size_t i = 0; i < script->entry_count; i++) {
+    const struct mock_entry *e = &script->entries[i];
+    if (e->reader) continue;
+    if (e->connection == MOCK_ANY) any = true;
+    if (e->connection > conns)
+      return fails(j, e->line, "connection %d never came (%" PRId64 " did)", e->connection, conns);
+  }
+  for (int n = 1; !any && n <= conns; n++)
+    if (!mock_script_entry(script, false, n))
+      return fails(j, 0, "connection %d is not in the script (`connections: any` allows it)", n);
+  return true;
+}
+
+static bool no_violation(struct judging *j) { return !j->o->violation[0] || fails(j, 0, "%s", j->o->violation); }
+
+static bool expectations_hold(struct judging *j) {
+  for (size_t i = 0; i < j->s->expect_count; i++) {
+    char why[512];
+    if (!facts_hold(&j->o->facts, &j->s->expect[i], why, sizeof why)) return fails(j, j->s->expect[i].line, "%s", why);
+  }
+  return true;
+}
+
+static bool rows_right(struct judging *j) { return !j->o->rows_why[0] || fails(j, 0, "%s", j->o->rows_why); }
+
+static bool nothing_left(struct judging *j) {
+  static const char *const balanced[] = {"mem.live", "net.open", "proc.threads", "proc.fds"};
+  if (j->s->allow & SCN_ALLOW_LEAKS) return true;
+  for (size_t i = 0; i < sizeof balanced / sizeof *balanced; i++) {
+    int64_t left = facts_get(&j->o->facts, balanced[i], 0);
+    if (left != 0) return fails(j, 0, "%s is %" PRId64 " after the close, not 0", balanced[i], left);
+  }
+  return true;
+}
+
+/* Nothing observed is never a green: the mock saw a connection attempt, or the scenario speaks of the client's
+ * own refusal; and at least one expectation was compared. */
+static bool something_observed(struct judging *j) {
+  static const char *const traces[] = {"srv.conns", "srv.readers", "srv.unmatched", "srv.attempts", "io.connects"};
+  if (j->s->expect_count == 0) return fails(j, 0, "nothing is expected: a scenario without `expect` proves nothing");
+  if (j->s->create_error) return true;
+  for (size_t i = 0; i < sizeof traces / sizeof *traces; i++)
+    if (facts_get(&j->o->facts, traces[i], 0) > 0) return true;
+  return fails(j, 0, "nothing was observed: no connection was ever tried");
+}
+
+enum verdict judge(const struct scn_scenario *s, const struct observation *o, char *why, size_t why_n) {
+  struct judging j = {s, o, why, why_n};
+  why[0] = '\0';
+  if (o->harness[0]) {
+    fails(&j, 0, "%s", o->harness);
+    return VERDICT_ERROR;
+  }
+  bool ok = steps_held(&j) && everything_fired(&j) && connections_scripted(&j) && no_violation(&j) &&
+            expectations_hold(&j) && rows_right(&j) && nothing_left(&j) && something_observed(&j);
+  if (s->disputed) return VERDICT_DISPUTED;
+  return ok ? VERDICT_PASSED : VERDICT_FAILED;
+}

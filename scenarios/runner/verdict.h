@@ -1,0 +1,25 @@
+/* verdict - what a run of a scenario comes to, and the one sentence that says why. */
+#ifndef SCN_VERDICT_H
+#define SCN_VERDICT_H
+
+#include <stddef.h>
+
+#include "language/scenario.h"
+#include "runner/observation.h"
+
+enum verdict {
+  VERDICT_PASSED,
+  VERDICT_FAILED,
+  VERDICT_DISPUTED,    /* the texts disagree: run, but counted apart */
+  VERDICT_UNSUPPORTED, /* this client or world lacks the capability */
+  VERDICT_ERROR,       /* harness, environment, or a dead child: nothing was judged */
+  VERDICTS
+};
+const char *verdict_name(enum verdict v);
+
+/* Judges one run. `why` gets the first differing fact as "path:line: ..."; "" when passed. In this order: the
+ * harness, the client's steps, faults that did not fire, connections and the script, violations, expectations in
+ * the order of the file, rows, what was left open. */
+enum verdict judge(const struct scn_scenario *s, const struct observation *o, char *why, size_t why_n);
+
+#endif

@@ -1,0 +1,30 @@
+/* world - the places a scenario can run in. Each takes a scenario and fills an observation; none of them judges. */
+#ifndef SCN_WORLD_H
+#define SCN_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "language/scenario.h"
+#include "runner/observation.h"
+
+struct world_options {
+  uint64_t seed;          /* 0 = the scenario's own, else from its name */
+  bool no_deadline;       /* for a debugger: nothing ends a wait */
+  bool full_journal;      /* payload bytes in the journal */
+  const char *client;     /* live: the child program and its arguments, split at blanks */
+};
+
+/* One thread, virtual time, everything in this process. Runs twice; the journals must be equal to the byte. */
+void world_sim_run(const struct scn_scenario *s, const struct world_options *w, struct observation *o);
+
+/* The mock on a socket of 127.0.0.1, the client as a child process. */
+void world_live_run(const struct scn_scenario *s, const struct world_options *w, struct observation *o);
+
+/* The seed of a run: what was asked for, what the file says, or the hash of the name. */
+uint64_t world_seed(const struct scn_scenario *s, const struct world_options *w);
+
+/* `config` with each ${server} replaced; false if it does not fit. */
+bool world_config(const char *config, const char *server, char *out, size_t n);
+
+#endif

@@ -1,0 +1,115 @@
+/* world_live - the mock on a real socket in this process, the client as a child of its own.
+ *
+ * The child gets one request line and answers one reply line (client/request.h); a crash of it has a name. When it
+ * has ended, the mock is left alone until it has seen the end of every connection; then facts are taken.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/request.h"
+#include "core/mock.h"
+#include "lws/transport.h"
+#include "qwp/ops.h"
+#include "runner/process.h"
+#include "runner/world.h"
+
+#define CHILD_LIMIT_NS (60 * 1000 * QWP_NS_PER_MS) /* a scenario that takes longer hangs */
+#define REST_LIMIT_MS 10000                        /* for the last bytes to reach the mock */
+
+static void journal_line(void *ctx, const char *line, size_t n) {
+  struct observation *o = ctx;
+  buffer_line(&o->journal, line, n);
+}
+
+static struct mock_lws *start_mock(const struct scn_scenario *s, const struct world_options *w, struct observation *o) {
+  struct mock_options mo = {.script = &s->server,
+                            .rows = MOCK_ROWS_FULL,
+                            .journal = MOCK_JOURNAL_FULL,
+                            .journal_hex = w->full_journal,
+                            .journal_line = journal_line,
+                            .journal_ctx = o,
+                            .seed = world_seed(s, w)};
+  return mock_lws_start(&mo, 0);
+}
+
+/* What the child's end means when it did not answer. */
+static void tell_death(struct observation *o, const struct process_result *r) {
+  int n = (int)(r->err.n < 300 ? r->err.n : 300);
+  const char *err = r->err.at ? r->err.at + (r->err.n - (size_t)n) : "";
+  if (r->timed_out)
+    snprintf(o->harness, sizeof o->harness, "the client hangs: it was ended after %" PRId64 " s. %s",
+             CHILD_LIMIT_NS / 1000000000, err);
+  else if (r->signal)
+    snprintf(o->harness, sizeof o->harness, "the client died of signal %d (%s). %s", r->signal, strsignal(r->signal), err);
+  else
+    snprintf(o->harness, sizeof o->harness, "the client ended with exit code %d and no answer. %s", r->exit_code, err);
+}
+
+static void take_reply(struct observation *o, const struct process_result *r) {
+  struct reply rp;
+  char why[256];
+  if (r->exit_code != 0 || r->out.n == 0) {
+    tell_death(o, r);
+    return;
+  }
+  if (!reply_read(r->out.at, &rp, why, sizeof why)) {
+    snprintf(o->harness, sizeof o->harness, "%s", why);
+    return;
+  }
+  o->client_ok = rp.ok;
+  o->client_line = rp.line;
+  snprintf(o->client_why, sizeof o->client_why, "%s", rp.why);
+  if (rp.unfired[0]) observe_unfired(o, rp.unfired);
+  facts_merge(&o->facts, &rp.facts);
+  reply_free(&rp);
+}
+
+static void run_child(const struct scn_scenario *s, const struct world_options *w, int port, struct observation *o) {
+  char server[32], config[4096];
+  snprintf(server, sizeof server, "127.0.0.1:%d", port);
+  if (!world_config(s->config, server, config, sizeof config)) {
+    snprintf(o->harness, sizeof o->harness, "the connect string is longer than %zu bytes", sizeof config - 1);
+    return;
+  }
+  char *line = request_write(s, config, w->no_deadline);
+  struct buffer input = {0};
+  if (line) buffer_line(&input, line, strlen(line));
+  free(line);
+  struct process_result r;
+  if (!input.n || !process_run(w->client, input.at, w->no_deadline ? INT64_MAX : CHILD_LIMIT_NS, &r)) {
+    snprintf(o->harness, sizeof o->harness, "%s cannot be started: %s", w->client, strerror(errno));
+    buffer_free(&input);
+    return;
+  }
+  take_reply(o, &r);
+  process_result_free(&r);
+  buffer_free(&input);
+}
+
+struct look {
+  struct observation *o;
+  const struct scn_scenario *s;
+};
+
+/* On the mock's own thread, so that nothing moves under the look. */
+static void take_facts(void *arg, struct mock *m) {
+  struct look *l = arg;
+  observe_mock(l->o, l->s, m);
+}
+
+void world_live_run(const struct scn_scenario *s, const struct world_options *w, struct observation *o) {
+  struct mock_lws *server = start_mock(s, w, o);
+  if (!server) {
+    snprintf(o->harness, sizeof o->harness, "the mock cannot listen on 127.0.0.1");
+    return;
+  }
+  run_child(s, w, mock_lws_port(server), o);
+  if (!mock_lws_rest(server, REST_LIMIT_MS) && !o->harness[0])
+    snprintf(o->harness, sizeof o->harness, "the mock still holds a connection %d ms after the client ended", REST_LIMIT_MS);
+  struct look look = {o, s};
+  mock_lws_call(server, take_facts, &look);
+  mock_lws_stop(server);
+}

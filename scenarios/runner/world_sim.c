@@ -1,0 +1,195 @@
+/* world_sim - client, fault layer, simulated network and mock in one thread.
+ *
+ *   sender -> fault layer -> sim (client side)  ~~bytes~~  sim (peer side) -> mock
+ *
+ * The sim's clock is everybody's clock. Time moves only in sim_step, which the client reaches through its
+ * driver's wait and through the stage's pass.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/client.h"
+#include "core/mock.h"
+#include "faults.h"
+#include "runner/world.h"
+#include "sim/sim.h"
+
+#define SIM_SERVER "127.0.0.1:9000"
+/* A life in the simulation takes thousands of steps; one that takes this many goes round in circles. */
+#define SIM_MAX_STEPS UINT64_C(50000000)
+
+struct world {
+  struct sim *sim;
+  struct faults *layer;
+  struct mock *mock;
+  struct observation *o;
+  bool held;
+};
+
+/* ---- the mock's transport is the peer side of the simulated network ---- */
+
+static long peer_write(void *ctx, void *peer, const uint8_t *p, size_t n) { return sim_peer_write(ctx, peer, p, n); }
+static void peer_shutdown(void *ctx, void *peer) { sim_peer_shutdown(ctx, peer); }
+static void peer_close(void *ctx, void *peer) { sim_peer_close(ctx, peer); }
+static void peer_reset(void *ctx, void *peer) { sim_peer_reset(ctx, peer); }
+static void peer_pause(void *ctx, void *peer, bool paused) { sim_peer_pause(ctx, peer, paused); }
+static void peer_limit(void *ctx, void *peer, size_t max_bytes) { sim_peer_limit_read(ctx, peer, max_bytes); }
+static void wake_at(void *ctx, int64_t at_ns) { sim_wake_server_at(ctx, at_ns); }
+static void open_listener(void *ctx, bool open) { sim_listen(ctx, open); }
+
+static void *server_accept(void *ctx, void *peer) { return mock_accept(((struct world *)ctx)->mock, peer); }
+static bool server_received(void *ctx, void *conn, const uint8_t *p, size_t n) {
+  (void)ctx;
+  return mock_received(conn, p, n);
+}
+static bool server_writable(void *ctx, void *conn) {
+  (void)ctx;
+  return mock_writable(conn);
+}
+static void server_ended(void *ctx, void *conn, bool reset) {
+  (void)ctx;
+  mock_ended(conn, reset);
+}
+static void server_tick(void *ctx) { mock_tick(((struct world *)ctx)->mock); }
+
+static int64_t sim_now(void *ctx) { return sim_now_ns(ctx); }
+static int64_t sim_wall(void *ctx) { return sim_wall_ns(ctx); }
+
+static void journal_line(void *ctx, const char *line, size_t n) {
+  struct world *w = ctx;
+  buffer_line(&w->o->journal, line, n);
+}
+
+static struct mock *make_mock(struct world *w, const struct scn_scenario *s, bool full_journal, uint64_t seed) {
+  struct mock_options mo = {
+      .clock = {w->sim, sim_now, sim_wall},
+      .transport = {w->sim, peer_write, peer_shutdown, peer_close, peer_reset, peer_pause, wake_at, open_listener, peer_limit},
+      .script = &s->server,
+      .rows = MOCK_ROWS_FULL,
+      .journal = MOCK_JOURNAL_FULL,
+      .journal_hex = full_journal,
+      .journal_line = journal_line,
+      .journal_ctx = w,
+      .seed = seed,
+  };
+  return mock_new(&mo);
+}
+
+/* ---- the client's stage ---- */
+
+static void stage_hold(void *ctx, bool held) {
+  struct world *w = ctx;
+  w->held = held;
+  sim_hold(w->sim, held);
+}
+
+static bool stage_pass(void *ctx, int64_t until_ns) {
+  struct world *w = ctx;
+  return sim_steps(w->sim) < SIM_MAX_STEPS && sim_step(w->sim, until_ns);
+}
+
+static int64_t stage_now(void *ctx) { return sim_now_ns(((struct world *)ctx)->sim); }
+
+static void reset_sock(void *ctx, qwp_sock sock) { sim_reset_sock(ctx, sock); }
+
+/* A delay in a call of the loop: the rest of the world goes on meanwhile, the loop does not. */
+static void delay(void *ctx, int64_t ns) {
+  struct world *w = ctx;
+  int64_t until = sim_now_ns(w->sim) + ns;
+  sim_hold(w->sim, true);
+  while (sim_now_ns(w->sim) < until) sim_step(w->sim, until);
+  sim_hold(w->sim, w->held);
+}
+
+/* ---- one run ---- */
+
+static bool build(struct world *w, const struct scn_scenario *s, const struct world_options *opt, struct qwp_ops *ops) {
+  uint64_t seed = world_seed(s, opt);
+  struct sim_options so = {.seed = seed,
+                           .delay_ns = s->net.delay_ns,
+                           .send_buffer_bytes = (size_t)s->net.send_buffer_bytes,
+                           .recv_buffer_bytes = (size_t)s->net.recv_buffer_bytes,
+                           .chunk_max = (size_t)s->net.chunk_max,
+                           .peer_inside_send = s->net.peer_inside_send};
+  w->sim = sim_new(&so);
+  if (!w->sim) return false;
+  sim_ops(w->sim, ops);
+  struct faults_options fo = {.under = ops, .plan = &s->faults, .trace = true, .reset = reset_sock, .reset_ctx = w->sim,
+                              .delay = delay, .delay_ctx = w};
+  w->layer = faults_new(&fo);
+  w->mock = make_mock(w, s, opt->full_journal, seed);
+  if (!w->layer || !w->mock) return false;
+  struct sim_server server = {w, server_accept, server_received, server_writable, server_ended, server_tick};
+  sim_serve(w->sim, &server);
+  return true;
+}
+
+static void tear_down(struct world *w) {
+  if (w->mock) mock_del(w->mock);
+  if (w->layer) faults_del(w->layer);
+  if (w->sim) sim_del(w->sim);
+}
+
+/* The client's own calls, at the end of the journal: the order in which it met the outside world. */
+static void journal_trace(struct world *w) {
+  size_t count = faults_trace_count(w->layer);
+  for (size_t i = 0; i < count; i++) {
+    const struct fault_trace *t = faults_trace_at(w->layer, i);
+    buffer_printf(&w->o->journal,
+                  "{\"side\":\"client\",\"conn\":%d,\"event\":\"%s\",\"asked\":%zu,\"result\":%" PRId64 ",\"frame\":%" PRId64
+                  ",\"interest\":%u}\n",
+                  t->connection, fault_point_name(t->point), t->asked, t->result, t->first_frame, t->interest);
+  }
+}
+
+static void run_once(const struct scn_scenario *s, const struct world_options *opt, struct observation *o) {
+  struct world w = {.o = o};
+  struct qwp_ops ops;
+  char config[4096];
+  buffer_printf(&o->journal, "{\"journal\":\"qwp-scenario\",\"version\":1,\"scenario\":\"%s\",\"world\":\"sim\",\"seed\":%" PRIu64 "}\n",
+                s->name, world_seed(s, opt));
+  if (!world_config(s->config, SIM_SERVER, config, sizeof config))
+    snprintf(o->harness, sizeof o->harness, "the connect string is longer than %zu bytes", sizeof config - 1);
+  else if (!build(&w, s, opt, &ops))
+    snprintf(o->harness, sizeof o->harness, "out of memory");
+  if (o->harness[0]) {
+    tear_down(&w);
+    return;
+  }
+  struct client_task task = {config, s->dense_dictionary, s->create_error, s->steps, s->step_count, opt->no_deadline};
+  struct client_stage stage = {&w, faults_ops(w.layer), sim_driver(w.sim), w.layer, stage_hold, stage_pass, stage_now};
+  o->client_ok = client_run(&task, &stage, &o->facts, &o->client_line, o->client_why, sizeof o->client_why);
+  while (sim_steps(w.sim) < SIM_MAX_STEPS && sim_step(w.sim, sim_now_ns(w.sim) + 1000 * QWP_NS_PER_MS)) continue;
+  if (sim_steps(w.sim) >= SIM_MAX_STEPS)
+    snprintf(o->harness, sizeof o->harness, "the simulated world does not come to rest");
+  facts_number(&o->facts, "time.virtual_ns", sim_now_ns(w.sim));
+  faults_unfired(w.layer, observe_unfired, o);
+  observe_mock(o, s, w.mock);
+  journal_trace(&w);
+  tear_down(&w);
+}
+
+/* Where two journals part, for a person. */
+static void tell_difference(struct observation *o, const struct buffer *a, const struct buffer *b) {
+  size_t i = 0, line = 1, start = 0;
+  while (i < a->n && i < b->n && a->at[i] == b->at[i]) {
+    if (a->at[i] == '\n') {
+      line++;
+      start = i + 1;
+    }
+    i++;
+  }
+  snprintf(o->harness, sizeof o->harness, "two runs of one seed differ at journal line %zu: %.*s | %.*s", line,
+           (int)strcspn(a->at + start, "\n"), a->at + start, (int)strcspn(b->at + start, "\n"), b->at + start);
+}
+
+void world_sim_run(const struct scn_scenario *s, const struct world_options *opt, struct observation *o) {
+  struct observation twin;
+  observation_init(&twin);
+  run_once(s, opt, &twin);
+  run_once(s, opt, o);
+  bool same = twin.journal.n == o->journal.n && memcmp(twin.journal.at, o->journal.at, o->journal.n) == 0;
+  if (!o->harness[0] && !same) tell_difference(o, &twin.journal, &o->journal);
+  observation_free(&twin);
+}
