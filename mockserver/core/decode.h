@@ -26,16 +26,21 @@ struct mock_limits {
   bool gap_is_error;     /* profile doc: 0x0D; jul2026: filled with "no string" */
 };
 
-/* One column of a block, values undecoded but proven to lie inside the message. */
+/* One column of a block, values undecoded but proven to lie inside the message (core/cells.h
+ * walks them row by row). Names point into the decoder, values into the message; both are
+ * good until on_block returns. */
 struct mock_column {
   const char *name; size_t name_n;   /* not NUL-terminated; empty = designated timestamp */
   uint8_t type;
+  uint8_t ts_encoding;               /* QWP_TS_*; how `values` is laid out */
   const uint8_t *nulls;              /* bitmap or NULL */
   const uint8_t *values;             /* dense, present values only (per type, see decode_column.h) */
   size_t values_n;
   size_t present;                    /* how many values */
-  const uint8_t *offsets;            /* VARCHAR: present + 1 u32 */
-  uint8_t ts_encoding;               /* QWP_TS_* */
+  const uint8_t *offsets;            /* VARCHAR, BINARY: present + 1 u32 */
+  bool local;                        /* SYMBOL without flag 0x08: ids index the column's own entries */
+  const uint8_t *entries;            /* then: entry_count times varint length and text */
+  size_t entries_n, entry_count;
 };
 
 struct mock_block {
@@ -43,12 +48,15 @@ struct mock_block {
   size_t rows;
   const struct mock_column *columns;
   size_t column_count;
+  /* Not 0: two blocks with this number have the same name and schema bytes, whoever decoded
+   * them, so what was worked out for the first holds for the second. */
+  uint64_t schema;
 };
 
 struct mock_decode_error {
   uint8_t status;   /* QWP_ST_* */
   size_t offset;    /* in the message */
-  char text[192];
+  char text[400];
 };
 
 struct mock_decode_sink {
@@ -71,7 +79,9 @@ struct mock_decoder *mock_decoder_new(void);
 void mock_decoder_del(struct mock_decoder *d);
 
 /* Decodes p[0..n). dict is extended by the delta section. false: *err tells; blocks
- * already handed over stay handed over. *msg is filled as far as it was read. */
+ * already handed over stay handed over. *msg is filled as far as it was read. n = 0 is an
+ * empty commit and good [WIRE-HDR-009]. A refusal by on_block that sets no offset gets that
+ * of the block. */
 bool mock_decode(struct mock_decoder *d, struct mock_dict *dict, const struct mock_limits *limits,
                  const uint8_t *p, size_t n, const struct mock_decode_sink *sink,
                  struct mock_message *msg, struct mock_decode_error *err);

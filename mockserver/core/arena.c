@@ -1,0 +1,49 @@
+#include "core/arena.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_BYTES 65536u
+
+struct mock_arena_chunk {
+  struct mock_arena_chunk *next;
+  size_t used, size;
+  alignas(struct mock_text) unsigned char bytes[];
+};
+
+void mock_arena_free(struct mock_arena *a) {
+  while (a->chunks) {
+    struct mock_arena_chunk *next = a->chunks->next;
+    free(a->chunks);
+    a->chunks = next;
+  }
+}
+
+void mock_arena_reset(struct mock_arena *a) {
+  if (!a->chunks) return;
+  struct mock_arena older = {.chunks = a->chunks->next};
+  mock_arena_free(&older);
+  a->chunks->next = NULL;
+  a->chunks->used = 0;
+}
+
+const struct mock_text *mock_arena_text(struct mock_arena *a, const void *p, size_t n) {
+  if (n > SIZE_MAX / 2) return NULL;
+  const size_t need = (sizeof(struct mock_text) + n + alignof(struct mock_text) - 1) & ~(alignof(struct mock_text) - 1);
+  struct mock_arena_chunk *c = a->chunks;
+  if (!c || c->size - c->used < need) {
+    const size_t size = need > CHUNK_BYTES ? need : CHUNK_BYTES;
+    c = malloc(sizeof *c + size);
+    if (!c) return NULL;
+    c->used = 0;
+    c->size = size;
+    c->next = a->chunks;
+    a->chunks = c;
+  }
+  struct mock_text *text = (struct mock_text *)(void *)(c->bytes + c->used);
+  c->used += need;
+  text->n = n;
+  if (n > 0) memcpy(text->p, p, n);
+  return text;
+}

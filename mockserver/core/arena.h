@@ -1,0 +1,22 @@
+/* arena - texts that live as long as their owner, copied once and never moved. */
+#ifndef MOCK_ARENA_H
+#define MOCK_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct mock_text {
+  size_t n;
+  char p[];
+};
+
+struct mock_arena {
+  struct mock_arena_chunk *chunks; /* newest first */
+};
+
+void mock_arena_free(struct mock_arena *a);  /* every text is gone; usable again */
+void mock_arena_reset(struct mock_arena *a); /* the same, but the newest chunk is kept for what comes */
+/* A copy of p[0..n), NULL = out of memory. */
+const struct mock_text *mock_arena_text(struct mock_arena *a, const void *p, size_t n);
+
+#endif

@@ -1,0 +1,31 @@
+/* hash - 64-bit hashes for digests and look-ups. Not for secrets; the same on every machine. */
+#ifndef MOCK_HASH_H
+#define MOCK_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A bijection in which each bit of x moves half of the result (two rounds of multiply and fold). */
+static inline uint64_t mock_mix(uint64_t x) {
+  x ^= x >> 32;
+  x *= UINT64_C(0xD6E8FEB86659FD93);
+  x ^= x >> 32;
+  x *= UINT64_C(0xD6E8FEB86659FD93);
+  return x ^ x >> 32;
+}
+
+static inline uint64_t mock_hash_bytes(const void *bytes, size_t n) {
+  const uint8_t *p = bytes;
+  uint64_t h = mock_mix(n + 1);
+  while (n > 0) {
+    uint64_t word = 0;
+    const size_t take = n < 8 ? n : 8;
+    for (size_t i = 0; i < take; i++) word |= (uint64_t)p[i] << (8 * i);
+    h = mock_mix(h ^ word);
+    p += take;
+    n -= take;
+  }
+  return h;
+}
+
+#endif
