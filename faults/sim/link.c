@@ -1,0 +1,141 @@
+#include "sim/link.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "qwp/ops.h"
+
+static enum link_side other(enum link_side side) { return side == LINK_CLIENT ? LINK_SERVER : LINK_CLIENT; }
+
+static struct stream *incoming(struct link *l, enum link_side side) { return &l->end[other(side)].out; }
+
+static bool connected(const struct link *l, enum link_side side) {
+  return l->stage == LINK_ESTABLISHED || (side == LINK_SERVER && l->stage == LINK_SYNACK);
+}
+
+struct link *link_new(size_t send_cap, size_t recv_cap, int64_t delay_ns, int64_t now_ns) {
+  struct link *l = calloc(1, sizeof *l);
+  if (!l) return NULL;
+  stream_init(&l->end[LINK_CLIENT].out, send_cap, recv_cap);
+  stream_init(&l->end[LINK_SERVER].out, send_cap, recv_cap);
+  l->end[LINK_CLIENT].open = true;
+  l->stage = LINK_SYN;
+  l->delay_ns = delay_ns;
+  l->stage_due_ns = now_ns + delay_ns;
+  return l;
+}
+
+void link_del(struct link *l) {
+  stream_free(&l->end[LINK_CLIENT].out);
+  stream_free(&l->end[LINK_SERVER].out);
+  free(l);
+}
+
+int link_take_error(struct link *l, enum link_side side) {
+  int err = l->end[side].err;
+  l->end[side].err = 0;
+  return -err;
+}
+
+ssize_t link_send(struct link *l, enum link_side side, const void *buf, size_t n, int64_t now_ns) {
+  struct link_end *e = &l->end[side];
+  if (e->err) return link_take_error(l, side);
+  if (e->shut || e->reset) return -EPIPE;
+  if (!connected(l, side)) return -EAGAIN;
+  if (n == 0) return 0;
+  long taken = stream_write(&e->out, buf, n, now_ns + l->delay_ns);
+  if (taken < 0) return -ENOBUFS;
+  return taken > 0 ? (ssize_t)taken : -EAGAIN;
+}
+
+ssize_t link_recv(struct link *l, enum link_side side, void *buf, size_t n) {
+  struct stream *in = incoming(l, side);
+  if (n == 0) return 0;
+  size_t got = stream_take(in, buf, n);
+  if (got > 0) return (ssize_t)got;
+  if (in->fin_arrived) return 0; /* end of stream was first; a later error goes to a send */
+  if (l->end[side].err) return link_take_error(l, side);
+  return l->end[side].reset ? 0 : -EAGAIN;
+}
+
+int link_shutdown(struct link *l, enum link_side side, int64_t now_ns) {
+  struct link_end *e = &l->end[side];
+  if (e->reset || !connected(l, side)) return -ENOTCONN;
+  if (e->shut) return 0;
+  e->shut = true;
+  stream_finish(&e->out, now_ns + l->delay_ns);
+  return 0;
+}
+
+/* Ends the side without a word to come: RST to the peer, deaf from now on. */
+static void abort_end(struct link *l, enum link_side side, int64_t now_ns) {
+  struct link_end *e = &l->end[side];
+  if (!e->reset) stream_abort(&e->out, now_ns + l->delay_ns);
+  e->reset = true;
+}
+
+void link_reset(struct link *l, enum link_side side, int64_t now_ns) {
+  if (connected(l, side)) abort_end(l, side, now_ns);
+  l->end[side].open = false;
+}
+
+void link_close(struct link *l, enum link_side side, int64_t now_ns) {
+  if (connected(l, side) && stream_unread(incoming(l, side)) > 0) {
+    link_reset(l, side, now_ns);
+    return;
+  }
+  link_shutdown(l, side, now_ns);
+  l->end[side].open = false;
+}
+
+unsigned link_ready(const struct link *l, enum link_side side) {
+  const struct link_end *e = &l->end[side];
+  const struct stream *in = &l->end[other(side)].out;
+  if (e->reset || (e->shut && in->fin_arrived)) return QWP_READABLE | QWP_WRITABLE;
+  if (!connected(l, side)) return 0;
+  unsigned ready = 0;
+  if (in->fin_arrived || stream_unread(in) > 0) ready |= QWP_READABLE;
+  /* Writable again only when a third of the buffer is free, as the kernel's own rule. */
+  if (e->shut || stream_room(&e->out) * 3 >= e->out.send_cap) ready |= QWP_WRITABLE;
+  return ready;
+}
+
+/* An RST reaches the side. */
+static void hit_by_reset(struct link *l, enum link_side side) {
+  struct link_end *e = &l->end[side];
+  if (e->reset) return;
+  e->reset = true;
+  e->err = incoming(l, side)->fin_arrived ? EPIPE : ECONNRESET;
+  stream_purge(&e->out);
+}
+
+void link_cut(struct link *l, enum link_side side, int64_t now_ns) {
+  if (!connected(l, side) || l->end[side].reset) return;
+  stream_abort(&l->end[side].out, now_ns + l->delay_ns);
+  stream_purge(incoming(l, side));
+  l->end[side].reset = true;
+  l->end[side].err = incoming(l, side)->fin_arrived ? EPIPE : ECONNRESET;
+}
+
+int64_t link_due(const struct link *l, enum link_side from) { return stream_due(&l->end[from].out); }
+
+void link_deliver(struct link *l, enum link_side from, size_t max_bytes, int64_t now_ns) {
+  enum link_side to = other(from);
+  struct stream *st = &l->end[from].out;
+  if (l->end[to].reset) { /* no connection there any more to take them */
+    stream_purge(st);
+    return;
+  }
+  switch (stream_deliver(st, max_bytes, now_ns)) {
+    case STREAM_BYTES:
+      if (l->end[to].open) return;
+      stream_skip(st, stream_unread(st)); /* nobody will read them */
+      abort_end(l, to, now_ns);
+      return;
+    case STREAM_FIN:
+      return;
+    case STREAM_RST:
+      hit_by_reset(l, to);
+      return;
+  }
+}
