@@ -20,7 +20,6 @@ static enum qwp_number_result read_digits(const char **at, bool negative, int64_
       if (v > (INT64_MAX - digit) / 10) overflow = true;
       else v = v * 10 + digit;
     }
-    if (overflow) v = 0; /* the rest is read for its form only */
   }
   *at = p;
   if (!overflow) *out = v;
