@@ -15,9 +15,14 @@ struct block {
 
 struct scn_arena {
   struct block *blocks; /* newest first; only the newest is filled */
+  size_t left;          /* bytes that blocks may still take */
 };
 
-struct scn_arena *scn_arena_new(void) { return calloc(1, sizeof(struct scn_arena)); }
+struct scn_arena *scn_arena_new(size_t max_bytes) {
+  struct scn_arena *a = calloc(1, sizeof *a);
+  if (a) a->left = max_bytes;
+  return a;
+}
 
 void scn_arena_del(struct scn_arena *a) {
   if (!a) return;
@@ -30,9 +35,10 @@ void scn_arena_del(struct scn_arena *a) {
 
 static struct block *blockNew(struct scn_arena *a, size_t n) {
   const size_t size = n > BLOCK_BYTES ? n : BLOCK_BYTES;
-  if (size > SIZE_MAX - sizeof(struct block)) return NULL;
-  struct block *b = malloc(sizeof *b + size);
+  if (size > a->left) return NULL;
+  struct block *b = size <= SIZE_MAX - sizeof *b ? malloc(sizeof *b + size) : NULL;
   if (!b) return NULL;
+  a->left -= size;
   b->next = a->blocks;
   b->used = 0;
   b->size = size;

@@ -10,14 +10,15 @@
 
 struct scn_arena; /* opaque */
 
-struct scn_arena *scn_arena_new(void); /* NULL = out of memory */
+/* max_bytes bounds all that is taken: a hostile file must not eat the machine. NULL = out of memory */
+struct scn_arena *scn_arena_new(size_t max_bytes);
 void scn_arena_del(struct scn_arena *a); /* NULL is fine */
 
-/* count zeroed objects of `size` bytes, aligned for any type. NULL = out of memory, or
- * the product overflows. A count of 0 gives a valid pointer to nothing. */
+/* count zeroed objects of `size` bytes, aligned for any type. NULL = out of memory, the
+ * product overflows, or the bound is reached. A count of 0 gives a valid pointer to nothing. */
 void *scn_arena_array(struct scn_arena *a, size_t count, size_t size);
 
-/* A copy of n bytes with a NUL behind them; NULL = out of memory. */
+/* A copy of n bytes with a NUL behind them; NULL likewise. */
 char *scn_arena_text(struct scn_arena *a, const char *text, size_t n);
 
 #endif

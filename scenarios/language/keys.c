@@ -8,7 +8,7 @@
 /* Keys that say when an action of the server happens; the same for each. */
 #define TRIGGER(section) \
   {section, "at_frame", SCN_IS_INT, NULL, NULL, "", \
-   "After reading this many whole messages of the connection and before answering the last, from 1, catch-up included.", \
+   "After reading this many whole messages and before answering the last, from 1, catch-up included.", \
    "at_frame: 5"}, \
   {section, "at_byte", SCN_IS_INT, NULL, NULL, "", \
    "After reading exactly this many bytes behind the request head.", "at_byte: 30000"}, \
@@ -35,7 +35,8 @@ const struct scn_key scn_keys[] = {
    "disputed: C-17 gives two defaults of the close timeout."},
   {"", "connections", SCN_IS_CHOICE, "scripted|any", NULL, "scripted",
    "any: a connection without an entry under server is no failure.", "connections: any"},
-  {"", "seed", SCN_IS_INT, NULL, NULL, "0", "Seed of everything random; 0 takes it from the scenario's name.", "seed: 7"},
+  {"", "seed", SCN_IS_INT, NULL, NULL, "0", "Seed of everything random; 0 takes it from the scenario's name.",
+   "seed: 7"},
   {"", "net", SCN_IS_MAP, NULL, "net", "", "The network of the simulated world.", "net: {delay: 10us}"},
   {"", "matrix", SCN_IS_MATRIX, NULL, NULL, "",
    "One scenario for each line: lists by name (their cross product) or a list of lines; ${name} stands for the value.",
@@ -51,10 +52,17 @@ const struct scn_key scn_keys[] = {
   {"", "expect", SCN_IS_FACTS, NULL, NULL, NULL, "Counters and facts that must hold after close.",
    "expect: {loop.sent: 8, srv.conns: \"<= 2\"}"},
 
+  /* ---- a file with a server's script only, as qwp-mock --script takes ---- */
+  {"script", "server", SCN_IS_MAPS, NULL, "server", NULL, "What the server does, by connection.",
+   "server: [{connection: any, ack: each}]"},
+  {"script", "server_settings", SCN_IS_MAP, NULL, "server_settings", "", "What the server is, for all connections.",
+   "server_settings: {profile: jul2026}"},
+
   /* ---- net ---- */
   {"net", "delay", SCN_IS_DURATION, NULL, NULL, "0", "Time bytes are under way, each direction.", "delay: 10us"},
   {"net", "send_buffer", SCN_IS_SIZE, NULL, NULL, "256KiB", "Send buffer of the client's socket.", "send_buffer: 4KiB"},
-  {"net", "recv_buffer", SCN_IS_SIZE, NULL, NULL, "256KiB", "Receive buffer of the client's socket.", "recv_buffer: 4KiB"},
+  {"net", "recv_buffer", SCN_IS_SIZE, NULL, NULL, "256KiB", "Receive buffer of the client's socket.",
+   "recv_buffer: 4KiB"},
   {"net", "chunk_max", SCN_IS_SIZE, NULL, NULL, "0", "Deliveries carry 1 to this many bytes, seeded; 0: as sent.",
    "chunk_max: 7"},
   {"net", "peer_inside_send", SCN_IS_BOOL, NULL, NULL, "false",
@@ -66,24 +74,29 @@ const struct scn_key scn_keys[] = {
    "config: ws::addr=${server};auto_flush_interval=off;"},
   {"client", "dense_dictionary", SCN_IS_BOOL, NULL, NULL, "false",
    "Every frame carries the dictionary from id 0, as some clients do.", "dense_dictionary: true"},
-  {"client", "create_error", SCN_IS_CHOICE, SCN_WORDS_STATUS, NULL, "", "Creating the sender must fail with this status.",
+  {"client", "create_error", SCN_IS_CHOICE, SCN_WORDS_STATUS, NULL, "",
+   "Creating the sender must fail with this status.",
    "create_error: QWP_AUTH"},
   {"client", "steps", SCN_IS_MAPS, NULL, "step", "[]", "What the application does, in order, one key a step.",
    "steps: [{publish: {rows: 8, schema: narrow}}, {drain: {}}]"},
 
   /* ---- client steps ---- */
-  {"step", "hold", SCN_IS_CHOICE, "loop", NULL, "", "Freezes the send loop, so that what is published next is one batch.",
+  {"step", "hold", SCN_IS_CHOICE, "loop", NULL, "",
+   "Freezes the send loop, so that what is published next is one batch.",
    "hold: loop"},
   {"step", "release", SCN_IS_CHOICE, "loop", NULL, "", "Lets the send loop go on.", "release: loop"},
   {"step", "publish", SCN_IS_MAP, NULL, "publish", "", "Makes rows by the workload's rule and flushes as told.",
    "publish: {rows: 8, schema: narrow, flush: each}"},
   {"step", "flush", SCN_IS_MAP, NULL, "flush", "", "One flush call.", "flush: {}"},
-  {"step", "drain", SCN_IS_MAP, NULL, "drain", "", "Flushes and waits until all is acknowledged.", "drain: {within: 5s}"},
+  {"step", "drain", SCN_IS_MAP, NULL, "drain", "", "Flushes and waits until all is acknowledged.",
+   "drain: {within: 5s}"},
   {"step", "wait", SCN_IS_MAP, NULL, "wait", "", "Waits until every counter named compares true.",
    "wait: {loop.acks: 3, within: 5s}"},
   {"step", "advance", SCN_IS_DURATION, NULL, NULL, "", "Lets virtual time pass; needs worlds: [sim].", "advance: 24h"},
-  {"step", "expect", SCN_IS_FACTS, NULL, NULL, "", "Counters that must hold at this moment.", "expect: {ring.acked: -1}"},
-  {"step", "close", SCN_IS_MAP, NULL, "close", "", "Closes the sender now rather than after the last step.", "close: {}"},
+  {"step", "expect", SCN_IS_FACTS, NULL, NULL, "", "Counters that must hold at this moment.",
+   "expect: {ring.acked: -1}"},
+  {"step", "close", SCN_IS_MAP, NULL, "close", "", "Closes the sender now rather than after the last step.",
+   "close: {}"},
 
   {"publish", "rows", SCN_IS_INT, NULL, NULL, NULL, "How many rows; their numbers go on from the publish before.",
    "rows: 500"},
@@ -99,12 +112,15 @@ const struct scn_key scn_keys[] = {
    "The step must fail with this status; it ends at the call that fails.", "error: QWP_TOO_LARGE"},
   {"flush", "error", SCN_IS_CHOICE, SCN_WORDS_STATUS, NULL, "", "The call must fail with this status.",
    "error: QWP_TOO_LARGE"},
-  {"drain", "within", SCN_IS_DURATION, NULL, NULL, "10s", "Total time, in the time of the world it runs in.", "within: 5s"},
-  {"drain", "timeout", SCN_IS_DURATION, NULL, NULL, "0", "Deadline without progress that the call is given; 0 is for ever.",
+  {"drain", "within", SCN_IS_DURATION, NULL, NULL, "10s", "Total time, in the time of the world it runs in.",
+   "within: 5s"},
+  {"drain", "timeout", SCN_IS_DURATION, NULL, NULL, "0",
+   "Deadline without progress that the call is given; 0 is for ever.",
    "timeout: 100ms"},
   {"drain", "error", SCN_IS_CHOICE, SCN_WORDS_STATUS, NULL, "", "The call must fail with this status.",
    "error: QWP_TIMEOUT"},
-  {"wait", "within", SCN_IS_DURATION, NULL, NULL, "10s", "Total time, in the time of the world it runs in.", "within: 5s"},
+  {"wait", "within", SCN_IS_DURATION, NULL, NULL, "10s", "Total time, in the time of the world it runs in.",
+   "within: 5s"},
   {"wait", "*", SCN_IS_FACTS, NULL, NULL, "", "A counter and what it must come to.", "loop.reconnects: \">= 1\""},
   {"close", "error", SCN_IS_CHOICE, SCN_WORDS_STATUS, NULL, "", "The call must fail with this status.",
    "error: QWP_TIMEOUT"},
@@ -116,7 +132,8 @@ const struct scn_key scn_keys[] = {
    "reader: 1"},
   {"server", "upgrade", SCN_IS_CHOICE | SCN_IS_MAP, "accept|die|hang", "upgrade", "accept",
    "How the upgrade is answered: 101, RST, never, or as the mapping says.", "upgrade: {status: 503}"},
-  {"server", "advertise", SCN_IS_MAP, NULL, "advertise", "", "What the 101 tells the client.", "advertise: {cap: 16384}"},
+  {"server", "advertise", SCN_IS_MAP, NULL, "advertise", "", "What the 101 tells the client.",
+   "advertise: {cap: 16384}"},
   {"server", "ack", SCN_IS_CHOICE | SCN_IS_MAP, SCN_WORDS_ACK, "ack", "server",
    "How messages are acknowledged: as the real server does, each, one for each read, or none.", "ack: {up-to: 2}"},
   {"server", "process_after_error", SCN_IS_BOOL, NULL, NULL, "false",
@@ -133,7 +150,7 @@ const struct scn_key scn_keys[] = {
   ACTION("raw", "raw", "Writes bytes as they are.", "raw: {hex: \"8900\", at_frame: 1}"),
   ACTION("ping", "ping", "Ping of the server.", "ping: {payload: hello, at_frame: 1}"),
   ACTION("ok", "ok", "OK answer with this sequence, whatever was received.", "ok: {seq: 100, at_frame: 8}"),
-  ACTION("refuse", "refuse", "Closes the listener for some connects or some time.", "refuse: {connects: 50, at_frame: 5}"),
+  ACTION("refuse", "refuse", "Closes the listener for connects or a time.", "refuse: {connects: 50, at_frame: 5}"),
   ACTION("release", "trigger", "Ends a hold: acknowledges what is committed, then acts as the real server.",
          "release: {at_time: 2s}"),
 #undef ACTION
@@ -155,7 +172,8 @@ const struct scn_key scn_keys[] = {
 
   {"ack", "mode", SCN_IS_CHOICE, SCN_WORDS_ACK, NULL, "server", "The mode by its word.", "mode: each"},
   {"ack", "up-to", SCN_IS_INT, NULL, NULL, "", "Acknowledges up to this sequence (from 0), then nothing.", "up-to: 2"},
-  {"ack", "burst", SCN_IS_INT, NULL, NULL, "", "Collects so many single OKs and emits them in one write.", "burst: 5100"},
+  {"ack", "burst", SCN_IS_INT, NULL, NULL, "", "Collects so many single OKs and emits them in one write.",
+   "burst: 5100"},
   {"ack", "lie", SCN_IS_INT, NULL, NULL, "", "After the first message an OK of this sequence, then as the real server.",
    "lie: 100"},
   {"ack", "delay", SCN_IS_DURATION, NULL, NULL, "0", "Each OK leaves this much later.", "delay: 5ms"},
@@ -185,7 +203,8 @@ const struct scn_key scn_keys[] = {
   TRIGGER("refuse"),
 
   /* ---- server settings ---- */
-  {"server_settings", "profile", SCN_IS_CHOICE, SCN_WORDS_PROFILE, NULL, "doc", "Whose limits and answers the server has.",
+  {"server_settings", "profile", SCN_IS_CHOICE, SCN_WORDS_PROFILE, NULL, "doc",
+   "Whose limits and answers the server has.",
    "profile: jul2026"},
   {"server_settings", "strict", SCN_IS_CHOICE, "note|refuse", NULL, "note", "What becomes of a violation.",
    "strict: refuse"},
@@ -204,10 +223,12 @@ const struct scn_key scn_keys[] = {
   {"fault", "at", SCN_IS_CHOICE, SCN_WORDS_POINT, NULL, NULL, "Which call.", "at: client.send"},
   {"fault", "connection", SCN_IS_INT | SCN_IS_CHOICE, "any", NULL, "any", "N-th connection of the client, from 1.",
    "connection: 1"},
-  {"fault", "phase", SCN_IS_CHOICE, SCN_WORDS_PHASE, NULL, "data", "After the 101, before it, or both.", "phase: upgrade"},
+  {"fault", "phase", SCN_IS_CHOICE, SCN_WORDS_PHASE, NULL, "data", "After the 101, before it, or both.",
+   "phase: upgrade"},
   {"fault", "kind", SCN_IS_CHOICE, SCN_WORDS_KIND, NULL, "data", "What the bytes of a send are.", "kind: control"},
   {"fault", "nth", SCN_IS_INT, NULL, NULL, "", "The n-th matching call, from 1.", "nth: 2"},
-  {"fault", "byte", SCN_IS_INT, NULL, NULL, "", "The call that carries this byte of its direction after the 101, from 0.",
+  {"fault", "byte", SCN_IS_INT, NULL, NULL, "",
+   "The call that carries this byte of its direction after the 101, from 0.",
    "byte: 90"},
   {"fault", "frame", SCN_IS_INT, NULL, NULL, "", "The call that carries the first byte of the n-th data frame, from 1.",
    "frame: 3"},

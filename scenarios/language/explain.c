@@ -1,0 +1,87 @@
+/* The table of keys as text for a person. */
+#include <stdio.h>
+#include <string.h>
+
+#include "language/keys.h"
+#include "language/names.h"
+#include "language/values.h"
+
+static const char *sectionTitle(const char *section) { return *section ? section : "the file"; }
+
+static void printForms(FILE *out, const struct scn_key *k) {
+  static const struct { unsigned form; const char *text; } forms[] = {
+    {SCN_IS_TEXT, "text"}, {SCN_IS_INT, "number"}, {SCN_IS_BOOL, "true|false"}, {SCN_IS_DURATION, "time"},
+    {SCN_IS_SIZE, "size"}, {SCN_IS_HEX, "hex bytes"}, {SCN_IS_MAP, "mapping"}, {SCN_IS_MAPS, "list of mappings"},
+    {SCN_IS_TEXTS, "list"}, {SCN_IS_FACTS, "counters and comparisons"}, {SCN_IS_HEADERS, "headers"},
+    {SCN_IS_MATRIX, "lists by name, or lines"},
+  };
+  const char *between = "";
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    if (!(k->forms & forms[i].form)) continue;
+    fprintf(out, "%s%s", between, forms[i].text);
+    between = " or ";
+  }
+  if (k->words) fprintf(out, "%s%s%s", between, k->forms & SCN_IS_TEXTS ? "of " : "", k->words);
+}
+
+static void printKey(FILE *out, const struct scn_key *k) {
+  fprintf(out, "%s (in %s)\n  %s\n  value:   ", k->name, sectionTitle(k->section), k->help);
+  printForms(out, k);
+  if (k->section_of) fprintf(out, " (keys of %s)", k->section_of);
+  if (!k->standard) fprintf(out, "\n  must be given");
+  else if (*k->standard) fprintf(out, "\n  default: %s", k->standard);
+  fprintf(out, "\n  example: %s\n", k->example);
+}
+
+/* "rows", or "publish.rows" for one section. */
+static bool isAsked(const struct scn_key *k, const char *key) {
+  if (strcmp(k->name, key) == 0) return true;
+  const size_t n = strlen(k->section);
+  return n && strncmp(key, k->section, n) == 0 && key[n] == '.' && strcmp(key + n + 1, k->name) == 0;
+}
+
+static void printAll(FILE *out) {
+  const char *section = NULL;
+  for (size_t i = 0; i < scn_key_count; i++) {
+    const struct scn_key *k = &scn_keys[i];
+    if (!section || strcmp(section, k->section) != 0) fprintf(out, "\n%s\n", sectionTitle(section = k->section));
+    fprintf(out, "  %-18s %s\n", k->name, k->help);
+  }
+  fprintf(out, "\ncounters and facts\n");
+  for (size_t i = 0; i < scn_name_count(); i++) {
+    fprintf(out, "  %-22s %s\n", scn_name_at(i)->name, scn_name_at(i)->help);
+  }
+}
+
+static const char *nearestAnywhere(const char *key) {
+  const char *best = NULL;
+  size_t best_distance = SIZE_MAX;
+  for (size_t i = 0; i < scn_key_count; i++) {
+    const size_t distance = scn_distance(key, scn_keys[i].name);
+    if (distance < best_distance) best_distance = distance, best = scn_keys[i].name;
+  }
+  const char *name = scn_name_nearest(key);
+  if (name && scn_distance(key, name) < best_distance) return name;
+  return best && scn_is_near(key, best_distance) ? best : NULL;
+}
+
+bool scn_explain(FILE *out, const char *key) {
+  if (!key || !*key) return printAll(out), true;
+  bool found = false;
+  for (size_t i = 0; i < scn_key_count; i++) {
+    if (!isAsked(&scn_keys[i], key)) continue;
+    if (found) fprintf(out, "\n");
+    printKey(out, &scn_keys[i]);
+    found = true;
+  }
+  const char *selector;
+  size_t selector_n;
+  const struct scn_name *name = scn_name_find(key, &selector, &selector_n);
+  if (name) fprintf(out, "%s%s (in expect and wait)\n  %s\n", found ? "\n" : "", key, name->help);
+  if (found || name) return true;
+  const char *nearest = nearestAnywhere(key);
+  fprintf(out, "%s: no such key or counter", key);
+  if (nearest) fprintf(out, ", nearest valid key '%s'", nearest);
+  fprintf(out, "\n");
+  return false;
+}

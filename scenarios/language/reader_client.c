@@ -1,0 +1,146 @@
+/* The client: its connect string and the steps of its application. */
+#include <string.h>
+
+#include "language/reader.h"
+#include "language/values.h"
+#include "language/words.h"
+
+#define ROWS_MAX INT64_C(1000000000)
+#define FRAME_BYTES_MAX (16777216 + 12 + 14)
+#define WITHIN_NS INT64_C(10000000000)
+
+const char *scn_step_name(enum scn_step_kind k) {
+  static const char *const names[] = {"hold", "release", "publish", "flush", "drain",
+                                      "wait", "advance", "close",   "expect"};
+  return (size_t)k < sizeof names / sizeof *names ? names[k] : "?";
+}
+
+/* The status name a step must fail with. */
+static bool readError(struct scn_reader *r, scn_node *map, struct scn_step *step) {
+  if (!scn_get_text(r, map, "error", &step->error)) return false;
+  step->expect_error = step->error != NULL;
+  return true;
+}
+
+/* Sizes belong to the one schema that they shape. */
+static bool checkSizes(struct scn_reader *r, scn_node *map, const struct scn_step *step) {
+  const struct workload *w = &step->work;
+  const bool padded = w->schema == WORKLOAD_PADDED;
+  scn_node *frame = scn_get(r, map, "frame_bytes"), *symbol = scn_get(r, map, "symbol_bytes");
+  if (frame && !padded) return scn_wrong(r, frame, "frame_bytes", "needs schema: padded");
+  if (symbol && w->schema != WORKLOAD_SYMBOLS) return scn_wrong(r, symbol, "symbol_bytes", "needs schema: symbols");
+  if (!padded) return true;
+  if (!frame) return scn_wrong(r, map, "frame_bytes", "missing: schema padded makes frames of this wire size");
+  if (workload_pad_bytes(w->frame_bytes) < 0) {
+    return scn_wrong(r, frame, "frame_bytes", "no frame of this schema has %lld wire bytes: at least 51, and not 132, "
+                     "133 or 65544 to 65549", (long long)w->frame_bytes);
+  }
+  if (step->flush == SCN_FLUSH_EACH) return true;
+  return scn_wrong(r, map, "flush", "schema padded is one row a frame: write flush: each");
+}
+
+static bool readPublish(struct scn_reader *r, scn_node *map, struct scn_step *step) {
+  int schema = WORKLOAD_NARROW, flush = SCN_FLUSH_END;
+  if (!scn_get_int(r, map, "rows", 1, ROWS_MAX, &step->work.rows)) return false;
+  if (!scn_get_choice(r, map, "schema", SCN_WORDS_SCHEMA, &schema, NULL)) return false;
+  if (!scn_get_choice(r, map, "flush", SCN_WORDS_FLUSH, &flush, &step->every)) return false;
+  if (!scn_get_size(r, map, "frame_bytes", 1, FRAME_BYTES_MAX, &step->work.frame_bytes)) return false;
+  if (!scn_get_size(r, map, "symbol_bytes", 1, 1048576, &step->work.symbol_bytes)) return false;
+  step->work.schema = (enum workload_schema)schema;
+  step->flush = (enum scn_flush)flush;
+  if (step->flush == SCN_FLUSH_EVERY && step->every < 1) {
+    return scn_wrong(r, scn_get(r, map, "flush"), "flush", "every N needs an N of at least 1");
+  }
+  return checkSizes(r, map, step) && readError(r, map, step);
+}
+
+static bool readDrain(struct scn_reader *r, scn_node *map, struct scn_step *step) {
+  int64_t timeout_ns = 0;
+  if (!scn_get_duration(r, map, "within", &step->within_ns)) return false;
+  if (!scn_get_duration(r, map, "timeout", &timeout_ns)) return false;
+  if (timeout_ns % 1000000) return scn_wrong(r, scn_get(r, map, "timeout"), "timeout", "is whole milliseconds");
+  step->timeout_ms = timeout_ns / 1000000;
+  return readError(r, map, step);
+}
+
+static bool readWait(struct scn_reader *r, scn_node *map, struct scn_step *step) {
+  if (!scn_get_duration(r, map, "within", &step->within_ns)) return false;
+  if (!scn_read_facts(r, map, "within", &step->facts, &step->fact_count)) return false;
+  return step->fact_count > 0 || scn_wrong(r, map, "wait", "names no counter to wait for");
+}
+
+static bool readStepValue(struct scn_reader *r, scn_node *item, scn_node *value, struct scn_step *step) {
+  switch (step->kind) {
+    case SCN_PUBLISH: return readPublish(r, value, step);
+    case SCN_DRAIN: return readDrain(r, value, step);
+    case SCN_WAIT: return readWait(r, value, step);
+    case SCN_ADVANCE: return scn_get_duration(r, item, "advance", &step->advance_ns);
+    case SCN_EXPECT: return scn_read_facts(r, value, NULL, &step->facts, &step->fact_count);
+    case SCN_FLUSH:
+    case SCN_CLOSE: return readError(r, value, step);
+    case SCN_HOLD:
+    case SCN_RELEASE: return true;
+  }
+  return false;
+}
+
+static bool readStep(struct scn_reader *r, scn_node *item, struct scn_step *step) {
+  if (scn_size(item) != 1) return scn_wrong(r, item, "steps", "a step has one key, this has %zu", scn_size(item));
+  scn_node *key, *value;
+  scn_pair(r, item, 0, &key, &value);
+  *step = (struct scn_step){.line = scn_line(item), .within_ns = WITHIN_NS};
+  for (int k = 0; k <= SCN_EXPECT; k++) {
+    if (strcmp(scn_step_name((enum scn_step_kind)k), (const char *)key->data.scalar.value) == 0) {
+      step->kind = (enum scn_step_kind)k;
+    }
+  }
+  return readStepValue(r, item, value, step);
+}
+
+static bool onlySim(const struct scn_scenario *s) {
+  return s->worlds[SCN_SIM] && !s->worlds[SCN_LIVE] && !s->worlds[SCN_TLS];
+}
+
+/* Rules about the order of steps: a hold has its release, nothing comes after close. */
+static bool checkOrder(struct scn_reader *r, scn_node *list, const struct scn_scenario *s) {
+  bool held = false;
+  for (size_t i = 0; i < s->step_count; i++) {
+    const struct scn_step *step = &s->steps[i];
+    scn_node *item = scn_item(r, list, i);
+    if (step->kind == SCN_HOLD && held) return scn_wrong(r, item, "hold", "the loop is held already");
+    if (step->kind == SCN_RELEASE && !held) return scn_wrong(r, item, "release", "the loop is not held");
+    if (step->kind == SCN_HOLD) held = true;
+    if (step->kind == SCN_RELEASE) held = false;
+    if (step->kind == SCN_ADVANCE && !onlySim(s)) {
+      return scn_wrong(r, item, "advance", "only virtual time can be moved: write worlds: [sim]");
+    }
+    if (i > 0 && s->steps[i - 1].kind == SCN_CLOSE && step->kind != SCN_EXPECT) {
+      return scn_wrong(r, item, scn_step_name(step->kind), "comes after close");
+    }
+  }
+  if (held) return scn_wrong(r, list, "hold", "the loop is never released");
+  return true;
+}
+
+static bool readSteps(struct scn_reader *r, scn_node *client, struct scn_scenario *s) {
+  scn_node *list = scn_get(r, client, "steps");
+  if (!list) return true;
+  const size_t n = scn_size(list);
+  struct scn_step *steps = scn_arena_array(r->arena, n, sizeof *steps);
+  if (!steps) return scn_no_memory(r);
+  for (size_t i = 0; i < n; i++) {
+    if (!readStep(r, scn_item(r, list, i), &steps[i])) return false;
+  }
+  s->steps = steps;
+  s->step_count = n;
+  return checkOrder(r, list, s);
+}
+
+bool scn_read_client(struct scn_reader *r, scn_node *client, struct scn_scenario *s) {
+  if (!scn_get_text(r, client, "config", &s->config)) return false;
+  if (!scn_get_bool(r, client, "dense_dictionary", &s->dense_dictionary)) return false;
+  if (!scn_get_text(r, client, "create_error", &s->create_error)) return false;
+  if (!readSteps(r, client, s)) return false;
+  if (!s->create_error || s->step_count == 0) return true;
+  return scn_wrong(r, scn_get(r, client, "steps"), "steps", "a sender that must not be created has no steps");
+}

@@ -1,0 +1,116 @@
+/* Expectations: names of counters and what they must come to. */
+#include <stdio.h>
+#include <string.h>
+
+#include "language/names.h"
+#include "language/reader.h"
+#include "language/values.h"
+#include "language/words.h"
+
+static bool readNumber(struct scn_reader *r, scn_node *node, struct scn_fact *f) {
+  const char *text;
+  if (!scn_text(r, node, &text)) return false;
+  if (scn_value_compare(text, &f->op, &f->value, &f->to)) return true;
+  return scn_wrong(r, node, f->name, "'%.40s' is no comparison: write 5, \"<= 5\", \"!= 0\" or \"1..4\"", text);
+}
+
+/* A text that must be equal; "!= text" must differ. */
+static bool readEqual(struct scn_reader *r, scn_node *node, struct scn_fact *f) {
+  if (!scn_text(r, node, &f->text)) return false;
+  f->op = SCN_EQ;
+  if (strncmp(f->text, "!= ", 3) != 0) return true;
+  f->op = SCN_NE;
+  f->text += 3;
+  return true;
+}
+
+static bool readStatus(struct scn_reader *r, scn_node *node, struct scn_fact *f) {
+  int64_t unused;
+  if (!readEqual(r, node, f)) return false;
+  if (scn_value_choice("none|ok|" SCN_WORDS_STATUS, f->text, &unused) >= 0) return true;
+  return scn_wrong(r, node, f->name, "'%.40s' is no status name such as QWP_REJECTED, nor none, nor ok", f->text);
+}
+
+/* "send(100)->40", "send(60)->again", "recv->...", "poll_w", "poll_r": kind, asked, result. */
+static bool isTraceLine(const char *line) {
+  int64_t n;
+  char number[24];
+  if (strcmp(line, "poll_w") == 0 || strcmp(line, "poll_r") == 0 || strcmp(line, "recv") == 0) return true;
+  if (strncmp(line, "send(", 5) != 0) return false;
+  const char *close = strstr(line, ")->");
+  if (!close || (size_t)(close - line) - 5 >= sizeof number) return false;
+  snprintf(number, sizeof number, "%.*s", (int)(close - line - 5), line + 5);
+  if (!scn_value_int(number, &n)) return false;
+  const char *result = close + 3;
+  return scn_value_int(result, &n) || strcmp(result, "again") == 0 || *result == 'E';
+}
+
+static bool readTrace(struct scn_reader *r, scn_node *node, struct scn_fact *f) {
+  if (!scn_is_list(node)) return scn_wrong(r, node, f->name, "expected a list such as [\"send(100)->40\", poll_w]");
+  const size_t n = scn_size(node);
+  const char **items = scn_arena_array(r->arena, n, sizeof *items);
+  if (!items) return scn_no_memory(r);
+  for (size_t i = 0; i < n; i++) {
+    scn_node *item = scn_item(r, node, i);
+    if (!scn_text(r, item, &items[i])) return false;
+    if (!isTraceLine(items[i])) {
+      return scn_wrong(r, item, f->name, "'%.40s' is no call: send(asked)->taken, send(asked)->again, poll_w, poll_r",
+                       items[i]);
+    }
+  }
+  f->op = SCN_EQ;
+  f->items = items;
+  f->item_count = n;
+  return true;
+}
+
+/* What stands in the brackets: a number for connections, else a name. */
+static bool readSelector(struct scn_reader *r, scn_node *node, struct scn_fact *f, const char *selector, size_t n) {
+  if (!selector) return true;
+  f->selector = scn_arena_text(r->arena, selector, n);
+  if (!f->selector) return scn_no_memory(r);
+  if (f->source != SCN_FROM_CONN && f->source != SCN_FROM_DICT) return true;
+  if (scn_value_int(f->selector, &f->index) && f->index >= 1 && f->index <= INT32_MAX) {
+    f->selector = NULL;
+    return true;
+  }
+  return scn_wrong(r, node, f->name, "the bracket holds a connection number, from 1");
+}
+
+static bool readFact(struct scn_reader *r, scn_node *key, scn_node *value, struct scn_fact *f) {
+  const char *selector;
+  size_t selector_n;
+  *f = (struct scn_fact){.line = scn_line(key)};
+  const char *written = (const char *)key->data.scalar.value;
+  f->name = scn_arena_text(r->arena, written, strlen(written));
+  if (!f->name) return scn_no_memory(r);
+  const struct scn_name *name = scn_name_find(f->name, &selector, &selector_n);
+  if (!name) return scn_wrong(r, key, f->name, "no such counter"); /* the check has told the nearest */
+  f->source = name->source;
+  const char *field = strstr(name->name, "[].");
+  f->field = field ? field + 3 : f->name;
+  if (!readSelector(r, key, f, selector, selector_n)) return false;
+  switch (name->kind) {
+    case SCN_NAME_NUMBER: return readNumber(r, value, f);
+    case SCN_NAME_TEXT: return readEqual(r, value, f);
+    case SCN_NAME_CONTAINS: f->op = SCN_MATCH; return scn_text(r, value, &f->text);
+    case SCN_NAME_STATUS: return readStatus(r, value, f);
+    case SCN_NAME_LIST: return readTrace(r, value, f);
+  }
+  return false;
+}
+
+bool scn_read_facts(struct scn_reader *r, scn_node *map, const char *skip, const struct scn_fact **out, size_t *count) {
+  struct scn_fact *facts = scn_arena_array(r->arena, scn_size(map), sizeof *facts);
+  if (!facts) return scn_no_memory(r);
+  size_t n = 0;
+  for (size_t i = 0; i < scn_size(map); i++) {
+    scn_node *key, *value;
+    scn_pair(r, map, i, &key, &value);
+    if (skip && strcmp((const char *)key->data.scalar.value, skip) == 0) continue;
+    if (!readFact(r, key, value, &facts[n++])) return false;
+  }
+  *out = facts;
+  *count = n;
+  return true;
+}

@@ -1,0 +1,138 @@
+/* What happens on a connection later: actions, each hanging on a trigger. */
+#include <string.h>
+
+#include "language/reader.h"
+#include "language/values.h"
+#include "language/words.h"
+
+#define CONTROL_PAYLOAD_MAX 125 /* RFC 6455, 5.5 */
+
+/* ---- triggers ----------------------------------------------------------------------- */
+
+static bool readTrigger(struct scn_reader *r, scn_node *map, const char *action, bool needed, struct mock_rule *rule) {
+  static const enum mock_trigger words[] = {MOCK_ON_UPGRADE, MOCK_ON_PING, MOCK_ON_CLOSE};
+  int on = 0, frames = 0;
+  if (!scn_get_int(r, map, "at_frame", 1, INT64_MAX, &rule->n)) return false;
+  if (!scn_get_int(r, map, "at_byte", 0, INT64_MAX, &rule->n)) return false;
+  if (!scn_get_duration(r, map, "at_time", &rule->n)) return false;
+  if (!scn_get_choice(r, map, "on", "upgrade|ping|close", &on, NULL)) return false;
+  if (!scn_get_choice(r, map, "frames", SCN_WORDS_FRAMES, &frames, NULL)) return false;
+  const bool frame = scn_get(r, map, "at_frame"), byte = scn_get(r, map, "at_byte"), time = scn_get(r, map, "at_time");
+  const int given = frame + byte + time + (scn_get(r, map, "on") != NULL);
+  if (given > 1 || (given == 0 && needed)) {
+    return scn_wrong(r, map, action, "needs one of at_frame, at_byte, at_time and on, this has %d", given);
+  }
+  if (frames && !frame) return scn_wrong(r, map, "frames", "says what at_frame counts");
+  rule->trigger = frame ? MOCK_AT_FRAME : byte ? MOCK_AT_BYTE : time ? MOCK_AT_TIME : words[on];
+  rule->only_data = frames == 1;
+  rule->only_catchup = frames == 2;
+  return true;
+}
+
+/* ---- one reader for each action that has keys of its own ------------------------------ */
+
+static bool readCode(struct scn_reader *r, scn_node *map, const char *key, int64_t standard, int64_t max,
+                     struct mock_rule *rule) {
+  if (!scn_get_int(r, map, key, 0, max, &standard)) return false;
+  rule->code = (unsigned)standard;
+  return true;
+}
+
+static bool readNack(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+  if (rule->trigger != MOCK_AT_FRAME) return scn_wrong(r, map, "nack", "refuses a message: write at_frame");
+  return readCode(r, map, "status", 0, 255, rule) && scn_get_text(r, map, "text", &rule->text);
+}
+
+static bool readClose(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+  if (!readCode(r, map, "code", 1000, 65535, rule) || !scn_get_text(r, map, "reason", &rule->text)) return false;
+  if (!rule->text || strlen(rule->text) <= CONTROL_PAYLOAD_MAX - 2) return true;
+  return scn_wrong(r, map, "reason", "longer than 123 bytes");
+}
+
+static bool readStall(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+  rule->duration_ns = MOCK_ANY;
+  return scn_get_duration(r, map, "for", &rule->duration_ns);
+}
+
+static bool readDrain(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+  return scn_get_size(r, map, "rate", 1, INT64_MAX, &rule->rate);
+}
+
+static bool readRaw(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+  const char *hex = NULL, *text = NULL;
+  if (!scn_get_text(r, map, "hex", &hex) || !scn_get_text(r, map, "text", &text)) return false;
+  if (!hex == !text) return scn_wrong(r, map, "raw", "needs one of hex and text");
+  if (text) {
+    rule->raw = (const uint8_t *)text;
+    rule->raw_n = strlen(text);
+    return true;
+  }
+  const size_t room = strlen(hex) / 2;
+  uint8_t *bytes = scn_arena_array(r->arena, room, 1);
+  if (!bytes) return scn_no_memory(r);
+  rule->raw = bytes;
+  return scn_value_hex(hex, bytes, room, &rule->raw_n) || scn_wrong(r, map, "hex", "expected pairs of hex digits");
+}
+
+static bool readPing(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+  const char *payload = "";
+  if (!scn_get_text(r, map, "payload", &payload)) return false;
+  rule->raw = (const uint8_t *)payload;
+  rule->raw_n = strlen(payload);
+  return rule->raw_n <= CONTROL_PAYLOAD_MAX || scn_wrong(r, map, "payload", "longer than 125 bytes");
+}
+
+static bool readOk(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+  return scn_get_int(r, map, "seq", INT64_MIN, INT64_MAX, &rule->value);
+}
+
+static bool readRefuse(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+  if (!scn_get_int(r, map, "connects", 1, INT32_MAX, &rule->value)) return false;
+  if (!scn_get_duration(r, map, "for", &rule->duration_ns)) return false;
+  if (!scn_get(r, map, "connects") != !scn_get(r, map, "for")) return true;
+  return scn_wrong(r, map, "refuse", "needs one of connects and for");
+}
+
+/* Actions that describe a state may begin with the connection; a blow must say when it falls. */
+static const struct action {
+  const char *key;
+  enum mock_action action;
+  bool trigger_needed;
+  bool (*read)(struct scn_reader *r, scn_node *map, struct mock_rule *rule); /* NULL = no keys of its own */
+} actions[] = {
+  {"nack", MOCK_DO_NACK, true, readNack},         {"close", MOCK_DO_CLOSE, true, readClose},
+  {"reset", MOCK_DO_RESET, true, NULL},           {"fin", MOCK_DO_FIN, true, NULL},
+  {"stall", MOCK_DO_STALL, false, readStall},     {"drain", MOCK_DO_DRAIN, false, readDrain},
+  {"blackhole", MOCK_DO_BLACKHOLE, false, NULL},  {"raw", MOCK_DO_RAW, true, readRaw},
+  {"ping", MOCK_DO_PING, true, readPing},         {"ok", MOCK_DO_OK, true, readOk},
+  {"refuse", MOCK_DO_REFUSE, true, readRefuse},   {"release", MOCK_DO_RELEASE, true, NULL},
+};
+#define ACTIONS (sizeof actions / sizeof *actions)
+
+static bool readRule(struct scn_reader *r, scn_node *map, const struct action *a, struct mock_rule *rule) {
+  *rule = (struct mock_rule){.line = scn_line(map), .action = a->action};
+  if (!readTrigger(r, map, a->key, a->trigger_needed, rule)) return false;
+  return !a->read || a->read(r, map, rule);
+}
+
+/* The value of an action is one mapping or a list of them. */
+static size_t ruleCount(scn_node *value) { return !value ? 0 : scn_is_list(value) ? scn_size(value) : 1; }
+
+bool scn_read_rules(struct scn_reader *r, scn_node *node, struct mock_entry *e) {
+  size_t count = e->rule_count;
+  for (size_t i = 0; i < ACTIONS; i++) count += ruleCount(scn_get(r, node, actions[i].key));
+  if (count == e->rule_count) return true;
+  struct mock_rule *rules = scn_arena_array(r->arena, count, sizeof *rules);
+  if (!rules) return scn_no_memory(r);
+  if (e->rule_count) memcpy(rules, e->rules, e->rule_count * sizeof *rules);
+  size_t n = e->rule_count;
+  for (size_t i = 0; i < ACTIONS; i++) {
+    scn_node *value = scn_get(r, node, actions[i].key);
+    for (size_t j = 0; j < ruleCount(value); j++) {
+      if (!readRule(r, scn_is_list(value) ? scn_item(r, value, j) : value, &actions[i], &rules[n++])) return false;
+    }
+  }
+  e->rules = rules;
+  e->rule_count = count;
+  return true;
+}

@@ -1,0 +1,185 @@
+/* Every refusal: its line, its key, and the hint. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "language/scenario.h"
+
+static struct scn_file file;
+static struct scn_problem problem;
+
+/* The text must be refused with exactly this line. */
+static void refused(const char *text, const char *want) {
+  assert_false(scn_read("f.yaml", text, strlen(text), &file, &problem));
+  assert_string_equal(problem.text, want);
+  assert_null(file.scenarios);
+  assert_null(file.arena);
+}
+
+/* The same for lines that follow a good file of five lines. */
+#define GOOD "claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {loop.sent: 8}\n"
+static void refusedBehind(const char *more, const char *want) {
+  char text[2048];
+  snprintf(text, sizeof text, GOOD "%s", more);
+  refused(text, want);
+}
+
+static void keys(void **state) {
+  (void)state;
+  refusedBehind("kils: [x]\n", "f.yaml:6: kils: no such key here, nearest valid key 'kills'");
+  refusedBehind("bananas: 1\n", "f.yaml:6: bananas: no such key here");
+  refusedBehind("claim: Again.\n", "f.yaml:6: claim: given twice, first in line 1");
+  refusedBehind("server:\n  - {connection: 1, upgarde: accept}\n",
+                "f.yaml:7: upgarde: no such key here, nearest valid key 'upgrade'");
+  refusedBehind("? [a]\n: 1\n", "f.yaml:6: a key must be a single word");
+  refused("claim: It holds.\ncites: [A-1]\nclient: {config: x}\nexpect: {}\n",
+          "f.yaml:1: kills: missing: Mutants (files in tests/mutants) this scenario must go red on.");
+}
+
+static void forms(void **state) {
+  (void)state;
+  refusedBehind("seed: x\n", "f.yaml:6: seed: expected a whole number");
+  refusedBehind("seed: [1]\n", "f.yaml:6: seed: expected a whole number");
+  refusedBehind("net: {delay: 5}\n", "f.yaml:6: delay: expected a time such as 5s, 100ms, 10us");
+  refusedBehind("net: {peer_inside_send: yes}\n", "f.yaml:6: peer_inside_send: expected true or false");
+  refusedBehind("server: {connection: 1}\n", "f.yaml:6: server: expected a list of mappings");
+  refusedBehind("worlds: [simm]\n", "f.yaml:6: worlds: 'simm' is not one of sim|live|tls, nearest valid word 'sim'");
+  refusedBehind("connections: many\n", "f.yaml:6: connections: expected one of scripted|any");
+  refusedBehind("net: 5\n", "f.yaml:6: net: expected a mapping");
+}
+
+static void counters(void **state) {
+  (void)state;
+  refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect:\n  loop.snet: 8\n",
+          "f.yaml:6: loop.snet: no such counter, nearest valid counter 'loop.sent'");
+  refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {srv.conn[2].frame: 8}\n",
+          "f.yaml:5: srv.conn[2].frame: no such counter, nearest valid counter 'srv.conn[].frames'");
+  refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {srv.conn[x].frames: 8}\n",
+          "f.yaml:5: srv.conn[x].frames: the bracket holds a connection number, from 1");
+  refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {loop.sent: ~8}\n",
+          "f.yaml:5: loop.sent: '~8' is no comparison: write 5, \"<= 5\", \"!= 0\" or \"1..4\"");
+  refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {client.error: AUTH}\n",
+          "f.yaml:5: client.error: 'AUTH' is no status name such as QWP_REJECTED, nor none, nor ok");
+  refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {io.trace: [sent]}\n",
+          "f.yaml:5: io.trace: 'sent' is no call: send(asked)->taken, send(asked)->again, poll_w, poll_r");
+}
+
+static void claims(void **state) {
+  (void)state;
+  refused("claim: It holds\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {}\n",
+          "f.yaml:1: claim: must be a sentence that ends with a period");
+  refused("claim: It holds. It does.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {}\n",
+          "f.yaml:1: claim: must be one sentence, this has several");
+  refused("claim: It holds.\ncites: [A-1]\nkills: []\nclient: {config: x}\nexpect: {}\n",
+          "f.yaml:3: kills: names none: a scenario says which wrong code it finds");
+  refused("claim: It holds.\ncites: [a b]\nkills: [m]\nclient: {config: x}\nexpect: {}\n",
+          "f.yaml:2: cites: 'a b' is no name of this kind");
+}
+
+static void stepsRefused(const char *steps, const char *want) {
+  char text[2048];
+  snprintf(text, sizeof text,
+           "claim: It holds.\ncites: [A-1]\nkills: [m]\nexpect: {}\nclient:\n  config: x\n  steps:\n%s", steps);
+  refused(text, want);
+}
+
+static void steps(void **state) {
+  (void)state;
+  stepsRefused("    - {hold: loop, release: loop}\n", "f.yaml:8: steps: a step has one key, this has 2");
+  stepsRefused("    - hold: loop\n", "f.yaml:8: hold: the loop is never released");
+  stepsRefused("    - release: loop\n", "f.yaml:8: release: the loop is not held");
+  stepsRefused("    - advance: 24h\n", "f.yaml:8: advance: only virtual time can be moved: write worlds: [sim]");
+  stepsRefused("    - close: {}\n    - flush: {}\n", "f.yaml:9: flush: comes after close");
+  stepsRefused("    - publish: {rows: 0}\n", "f.yaml:8: rows: 0 is not within 1 and 1000000000");
+  stepsRefused("    - publish: {rows: 1, frame_bytes: 64}\n", "f.yaml:8: frame_bytes: needs schema: padded");
+  stepsRefused("    - publish: {rows: 1, schema: padded, frame_bytes: 132, flush: each}\n",
+               "f.yaml:8: frame_bytes: no frame of this schema has 132 wire bytes: at least 51, and not 132, 133 or "
+               "65544 to 65549");
+  stepsRefused("    - publish: {rows: 1, schema: padded, frame_bytes: 64}\n",
+               "f.yaml:8: flush: schema padded is one row a frame: write flush: each");
+  stepsRefused("    - wait: {withn: 5s}\n", "f.yaml:8: withn: no such counter, nearest valid key 'within'");
+  stepsRefused("    - wait: {within: 5s}\n", "f.yaml:8: wait: names no counter to wait for");
+  stepsRefused("    - drain: {error: QWP_TIMEOT}\n",
+               "f.yaml:8: error: 'QWP_TIMEOT' is not one of QWP_AGAIN|QWP_TIMEOUT|QWP_BACKPRESSURE|QWP_CONN_LOST|"
+               "QWP_CONN_PROTOCOL|QWP_CONN_UPGRADE|QWP_CONN_ROLE|QWP_CONN_TIMEOUT|QWP_CON, nearest valid word "
+               "'QWP_TIMEOUT'");
+}
+
+static void server(void **state) {
+  (void)state;
+  refusedBehind("server:\n  - {upgrade: accept}\n", "f.yaml:7: server: an entry has one of connection and reader");
+  refusedBehind("server:\n  - {connection: 1, ack: each}\n  - {connection: 1, ack: hold}\n",
+                "f.yaml:8: ack: given for this connection already, in the entry of line 7");
+  refusedBehind("server:\n  - {connection: 1, reset: {}}\n",
+                "f.yaml:7: reset: needs one of at_frame, at_byte, at_time and on, this has 0");
+  refusedBehind("server:\n  - {connection: 1, reset: {at_frame: 1, at_byte: 2}}\n",
+                "f.yaml:7: reset: needs one of at_frame, at_byte, at_time and on, this has 2");
+  refusedBehind("server:\n  - {connection: 1, ack: {up-to: 1, burst: 2}}\n",
+                "f.yaml:7: ack: mode, up-to, burst and lie exclude each other");
+  refusedBehind("server:\n  - {connection: 1, nack: {at_frame: 1}}\n", "f.yaml:7: status: missing: Status byte of the answer.");
+  refusedBehind("server:\n  - {connection: 1, raw: {hex: \"8\", at_frame: 1}}\n", "f.yaml:7: hex: expected pairs of hex digits");
+}
+
+static void faults(void **state) {
+  (void)state;
+  refusedBehind("faults:\n  - {at: client.sned, do: EPIPE}\n",
+                "f.yaml:7: at: 'client.sned' is not one of client.send|client.recv|client.connect|client.wait|client.close|"
+                "client.clock|client.alloc|client.entropy|client.sync|clien, nearest valid word 'client.send'");
+  refusedBehind("faults:\n  - {at: client.send, nth: 1, byte: 2, do: EPIPE}\n",
+                "f.yaml:7: faults: nth, byte and frame exclude each other");
+  refusedBehind("faults:\n  - {at: client.connect, do: short 1}\n",
+                "f.yaml:7: do: this call carries no bytes: at client.send or client.recv");
+}
+
+static void matrix(void **state) {
+  (void)state;
+  refusedBehind("matrix: {byte: [1]}\nseed: ${bite}\n", "f.yaml:7: bite: no such name in matrix, nearest valid name 'byte'");
+  refusedBehind("matrix: {a: [1..4096], b: [1..2]}\n", "f.yaml:6: matrix: more than 4096 lines");
+  refusedBehind("matrix: {a: [-9223372036854775807..9223372036854775807]}\n", "f.yaml:6: a: more than 4096 values");
+  refusedBehind("matrix: [{a: 1}, {b: 1}]\n", "f.yaml:6: a: missing in this line of matrix");
+  refusedBehind("matrix: {server: [1]}\n", "f.yaml:6: matrix: ${server} is the address of the mock");
+  refusedBehind("matrix: []\n", "f.yaml:6: matrix: has no line");
+}
+
+static void hostile(void **state) {
+  (void)state;
+  refused("", "f.yaml:1: the file is empty");
+  refused("[1]\n", "f.yaml:1: expected a mapping of keys");
+  refused("a: [\n", "f.yaml:2: not YAML: did not find expected node content");
+  refused(GOOD "---\nb: 1\n", "f.yaml:7: a second document: a file has one");
+  refused(GOOD "server: &s\n  - {connection: 1, nack: *s}\n", "f.yaml:7: status: missing: Status byte of the answer.");
+  char *big = calloc(1, 1048578);
+  assert_non_null(big);
+  memset(big, '#', 1048577);
+  assert_false(scn_read("f.yaml", big, 1048577, &file, &problem));
+  assert_string_equal(problem.text, "f.yaml:1: larger than 1 MiB");
+  free(big);
+}
+
+/* One list of a thousand pings, meant three hundred times: small as text, large as a tree. */
+static void aliasesAreBounded(void **state) {
+  (void)state;
+  static char text[65536];
+  size_t n = (size_t)snprintf(text, sizeof text, GOOD "server:\n  - connection: 1\n    ping: &p\n");
+  for (int i = 0; i < 1000; i++) n += (size_t)snprintf(text + n, sizeof text - n, "      - {at_frame: 1}\n");
+  for (int i = 2; i <= 300; i++) {
+    n += (size_t)snprintf(text + n, sizeof text - n, "  - {connection: %d, ping: *p}\n", i);
+  }
+  assert_false(scn_read("f.yaml", text, n, &file, &problem));
+  assert_string_equal(problem.text, "f.yaml:9: at_frame: more than 200000 values");
+  assert_null(file.arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(keys),   cmocka_unit_test(forms),  cmocka_unit_test(counters), cmocka_unit_test(claims),
+    cmocka_unit_test(steps),  cmocka_unit_test(server), cmocka_unit_test(faults),   cmocka_unit_test(matrix),
+    cmocka_unit_test(hostile), cmocka_unit_test(aliasesAreBounded),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
