@@ -25,12 +25,12 @@ struct qwp_want {
 
 /* Does everything that is due at now_ns. Never blocks. Called by one thread at a
  * time. After it, the driver calls qwp_loop_wait, then steps again. */
-struct qwp_want qwp_loop_step(struct qwp_loop *loop, int64_t now_ns);
+QWP_API struct qwp_want qwp_loop_step(struct qwp_loop *loop, int64_t now_ns);
 
 /* Performs the wait that *want asks for through the net table (so it is counted
  * and can be made to fail). Result as of qwp_net_ops.wait; -EAGAIN means that
  * the world will call step when something is due. */
-int qwp_loop_wait(struct qwp_loop *loop, const struct qwp_want *want, int64_t now_ns);
+QWP_API int qwp_loop_wait(struct qwp_loop *loop, const struct qwp_want *want, int64_t now_ns);
 
 struct qwp_driver {
   void *ctx;

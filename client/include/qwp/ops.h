@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "qwp/status.h"
+
 #define QWP_NS_PER_MS INT64_C(1000000)
 #define QWP_NEVER INT64_MAX /* a deadline that does not come */
 
@@ -136,7 +138,7 @@ struct qwp_ops {
 /* The real world. Fills *ops; the net context is allocated (an event descriptor
  * for wake), so each call to _init needs one _free after the last use.
  * Returns 0 or -errno. */
-int qwp_ops_posix_init(struct qwp_ops *ops);
-void qwp_ops_posix_free(struct qwp_ops *ops);
+QWP_API int qwp_ops_posix_init(struct qwp_ops *ops);
+QWP_API void qwp_ops_posix_free(struct qwp_ops *ops);
 
 #endif

@@ -38,12 +38,6 @@
 #include "qwp/ops.h"
 #include "qwp/status.h"
 
-#if defined(__GNUC__)
-#define QWP_API __attribute__((visibility("default")))
-#else
-#define QWP_API
-#endif
-
 #define QWP_CLIENT_VERSION "0.1.0"
 
 typedef struct qwp_sender qwp_sender;

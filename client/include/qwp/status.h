@@ -24,6 +24,18 @@
 #define QWP_PRINTF(f, a)
 #endif
 
+/* What the shared library exports: everything else in it is hidden. */
+#if defined(__cplusplus)
+#define QWP_LINKAGE extern "C"
+#else
+#define QWP_LINKAGE
+#endif
+#if defined(__GNUC__)
+#define QWP_API QWP_LINKAGE __attribute__((visibility("default")))
+#else
+#define QWP_API QWP_LINKAGE
+#endif
+
 enum qwp_status {
   QWP_OK = 0,
 
@@ -58,7 +70,7 @@ enum qwp_status {
 };
 
 /* Name of a code as written above, for example "QWP_TOO_LARGE". Never NULL. */
-const char *qwp_status_name(enum qwp_status code);
+QWP_API const char *qwp_status_name(enum qwp_status code);
 
 /* One failure, told in full. Fixed size, no ownership: copy it freely. Every
  * public call takes an optional one; it is written only when the call fails. */
@@ -77,11 +89,11 @@ struct qwp_error {
 };
 
 /* Empties *err (all "none" values). */
-void qwp_error_clear(struct qwp_error *err);
+QWP_API void qwp_error_clear(struct qwp_error *err);
 
 /* Clears *err and fills code and text; does nothing for NULL. Returns code, so
  * that a failing function can end in `return qwp_fail(err, QWP_NAME, ...)`. */
-enum qwp_status qwp_fail(struct qwp_error *err, enum qwp_status code, const char *fmt, ...)
+QWP_API enum qwp_status qwp_fail(struct qwp_error *err, enum qwp_status code, const char *fmt, ...)
     QWP_PRINTF(3, 4);
 
 #endif
