@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "encode/message.h"
 #include "fail_mem.h"
 #include "qwp/wire.h"
 #include "rows/batch.h"
@@ -73,19 +72,5 @@ static inline enum qwp_status kit_at_ns(struct rows_kit *k, int64_t ns) {
   return qwp_batch_at(k->batch, QWP_TYPE_TIMESTAMP_NANOS, ns, &k->err);
 }
 static inline enum qwp_status kit_at_now(struct rows_kit *k) { return qwp_batch_at(k->batch, 0, 0, &k->err); }
-
-/* The message of the batch in this encoding; *out is the caller's to free with qwp_bytes_free. Whatever
- * the encoding, its size is what was foretold. */
-static inline void kit_encode(struct rows_kit *k, const struct qwp_encoding *e, struct qwp_bytes *out) {
-  qwp_bytes_init(out, &k->ops, 1u << 25);
-  KIT_OK(qwp_message_encode(k->batch, k->symbols, e, out, &k->err));
-  assert_int_equal(out->len, qwp_message_size(k->batch, k->symbols, e));
-}
-
-static inline void kit_encode_default(struct rows_kit *k, struct qwp_bytes *out) {
-  struct qwp_encoding e;
-  qwp_encoding_default(&e, k->symbols);
-  kit_encode(k, &e, out);
-}
 
 #endif

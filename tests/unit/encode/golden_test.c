@@ -1,7 +1,7 @@
 /* The encoder against bytes that other clients wrote: every message here was recorded from, or is
  * pinned by, a client that shares no code with this one, and is reproduced byte for byte. */
+#include "encode_kit.h"
 #include "golden.h"
-#include "rows_kit.h"
 
 #define T_NS INT64_C(1700000000000000000)
 #define T_US INT64_C(1700000000000000)
