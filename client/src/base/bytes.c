@@ -16,7 +16,7 @@ enum qwp_status qwp_bytes_reserve(struct qwp_bytes *b, size_t n) {
   if (n <= b->cap - b->len) return QWP_OK;
   if (n > b->limit - b->len) return QWP_TOO_LARGE;
   size_t need = b->len + n;
-  size_t cap = b->cap ? b->cap : 256;
+  size_t cap = b->cap ? b->cap : b->limit < 256 ? b->limit : 256;
   while (cap < need) cap = cap > b->limit / 2 ? b->limit : cap * 2;
   void *grown = b->data ? b->ops->mem->realloc(b->ops->mem_ctx, b->data, cap)
                         : b->ops->mem->alloc(b->ops->mem_ctx, cap);

@@ -51,6 +51,20 @@ static void the_limit_is_exact(void **state) {
   qwp_bytes_free(&b);
 }
 
+/* Also below the capacity that a buffer begins with. */
+static void a_small_limit_is_kept(void **state) {
+  (void)state;
+  struct fail_mem mem;
+  struct qwp_ops ops = fail_mem_ops(&mem);
+  struct qwp_bytes b;
+  qwp_bytes_init(&b, &ops, 20);
+  assert_int_equal(qwp_bytes_append(&b, "0123456789", 10), QWP_OK);
+  assert_int_equal(qwp_bytes_append(&b, "0123456789A", 11), QWP_TOO_LARGE);
+  assert_int_equal(qwp_bytes_append(&b, "0123456789", 10), QWP_OK);
+  assert_int_equal(b.cap, 20);
+  qwp_bytes_free(&b);
+}
+
 static void a_failed_reserve_changes_nothing(void **state) {
   (void)state;
   struct fail_mem mem;
@@ -133,6 +147,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_are_little_endian),
       cmocka_unit_test(the_limit_is_exact),
+      cmocka_unit_test(a_small_limit_is_kept),
       cmocka_unit_test(a_failed_reserve_changes_nothing),
       cmocka_unit_test(varints),
       cmocka_unit_test(varints_that_do_not_fit_are_refused),
