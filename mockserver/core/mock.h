@@ -108,8 +108,8 @@ struct mock_violation {
   X(pings, "srv.pings", "pings received") \
   X(pongs, "srv.pongs", "pongs received") \
   X(closes, "srv.closes", "Close frames received") \
-  X(reads, "srv.reads", "receive passes") \
-  X(writes, "srv.writes", "writes handed to the transport") \
+  X(reads, "srv.reads", "receive passes of ingress connections behind the 101") \
+  X(writes, "srv.writes", "writes of ingress connections handed to the transport, the 101 and later") \
   X(violations, "srv.violations", "violations noted")
 
 struct mock_facts {
@@ -130,7 +130,12 @@ struct mock_conn_facts {
   int64_t frames, catchup, dict, oks, errors, bytes_in, rows;
   int64_t next_seq;     /* messages numbered */
   int64_t last_ok;      /* highest sequence told OK, -1 */
-  const char *end;      /* "open", "fin", "reset", "close 1000", "script reset", ... */
+  /* How it ended, the first cause: "open" (not yet), "fin" or "reset" (the peer's doing without
+   * a Close), "close 1000" (the peer's Close with its code), "close without code", "sent close
+   * 1009" (a protocol error answered with Close), "dropped" (one that TCP's end answers),
+   * "refused 404" (upgrade), "script reset", "script close 1011", "script fin", "bad request",
+   * "head too long", "gone" (a write failed), "out of memory". */
+  const char *end;
 };
 bool mock_conn_facts(const struct mock *m, int connection, struct mock_conn_facts *out);
 

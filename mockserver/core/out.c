@@ -1,0 +1,68 @@
+#include "core/out.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void mock_out_free(struct mock_out *o) {
+  free(o->p);
+  *o = (struct mock_out){0};
+}
+
+void mock_out_clear(struct mock_out *o) { o->n = 0; }
+
+static bool grow(struct mock_out *o, size_t need) {
+  size_t cap = o->cap ? o->cap : 256;
+  while (cap < need) cap *= 2;
+  uint8_t *p = realloc(o->p, cap);
+  if (!p) return false;
+  o->p = p;
+  o->cap = cap;
+  return true;
+}
+
+uint8_t *mock_out_reserve(struct mock_out *o, size_t n) {
+  if (o->failed) return NULL;
+  if (n > MOCK_OUT_LIMIT_BYTES - o->n || (o->cap - o->n < n && !grow(o, o->n + n))) {
+    o->failed = true;
+    return NULL;
+  }
+  uint8_t *at = o->p + o->n;
+  o->n += n;
+  return at;
+}
+
+void mock_out_put(struct mock_out *o, const void *p, size_t n) {
+  if (n == 0) return;
+  uint8_t *at = mock_out_reserve(o, n);
+  if (at) memcpy(at, p, n);
+}
+
+void mock_out_text(struct mock_out *o, const char *s) { mock_out_put(o, s, strlen(s)); }
+
+void mock_out_decimal(struct mock_out *o, int64_t v) {
+  char digits[20];
+  size_t at = sizeof digits;
+  uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+  do {
+    digits[--at] = (char)('0' + u % 10);
+    u /= 10;
+  } while (u);
+  if (v < 0) digits[--at] = '-';
+  mock_out_put(o, digits + at, sizeof digits - at);
+}
+
+void mock_out_u8(struct mock_out *o, unsigned v) {
+  uint8_t *at = mock_out_reserve(o, 1);
+  if (at) *at = (uint8_t)v;
+}
+
+void mock_out_le(struct mock_out *o, uint64_t v, size_t bytes) {
+  uint8_t *at = mock_out_reserve(o, bytes);
+  if (!at) return;
+  for (size_t i = 0; i < bytes; i++) at[i] = (uint8_t)(v >> (8 * i));
+}
+
+void mock_out_drop_front(struct mock_out *o, size_t n) {
+  if (n < o->n) memmove(o->p, o->p + n, o->n - n);
+  o->n -= n;
+}
