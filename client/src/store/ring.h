@@ -29,7 +29,8 @@
 struct qwp_segment;
 struct qwp_ring;
 
-/* segment_bytes: size of one segment; total_bytes: of all of them (>= 2 segments).
+/* segment_bytes: size of one segment, its header counted; total_bytes: of all of them
+ * (>= 2 segments).
  * Takes no memory for segments before the first publish. NULL = out of memory. */
 struct qwp_ring *qwp_ring_new(const struct qwp_ops *ops, size_t segment_bytes, size_t total_bytes);
 void qwp_ring_del(struct qwp_ring *ring);
@@ -73,7 +74,10 @@ void qwp_cursor_advance(struct qwp_cursor *c, size_t n);
 bool qwp_cursor_next_segment(struct qwp_ring *ring, struct qwp_cursor *c);
 
 /* Everything up to and including fsn is acknowledged: frees whole segments that lie
- * below it. Values at or below the mark, or above published, change nothing. */
+ * below it (one of them is kept for the next publish and stays in qwp_ring_bytes).
+ * Values at or below the mark, or above published, change nothing. A cursor that
+ * stands at the end of a freed segment is dead: step it with qwp_cursor_next_segment
+ * before. */
 void qwp_ring_trim(struct qwp_ring *ring, int64_t fsn);
 
 #endif

@@ -1,0 +1,68 @@
+/* loop - the send loop of one sender: connect, replay, send, read answers, connect again.
+ *
+ *   BACKOFF -> CONNECTING -> UPGRADING -> CATCHUP -> RUNNING -> CLOSING -> STOPPED
+ *      ^------------'------------'-----------'---------'
+ *
+ * qwp_loop_step (qwp/driver.h) does all that is due and never blocks, but for name
+ * resolution. While RUNNING one pass is: one receive attempt, one batch, one flush; so
+ * with a backlog there is a receive attempt between any two writes (P121-14). The socket
+ * is waited for only when it is full, and then for both directions (P121-01, CASE-31).
+ *
+ * Any failure of the connection ends in another connection or, for the few reasons of
+ * RECON-010, in STOPPED with an error latched. Time alone ends nothing [RECON-001].
+ *
+ * Threads: step, and all that hangs on it, belong to the loop's thread. What a producer
+ * may call is in the second half of this header.
+ */
+#ifndef QWP_SEND_LOOP_H
+#define QWP_SEND_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/config.h"
+#include "qwp/driver.h"
+#include "qwp/ops.h"
+#include "qwp/sender.h"
+#include "qwp/status.h"
+#include "store/ring.h"
+
+struct qwp_loop;
+
+struct qwp_loop_options { /* everything is borrowed for the loop's life */
+  const struct qwp_ops *ops;
+  const struct qwp_driver *driver;
+  const struct qwp_config *config;
+  struct qwp_ring *ring;
+  void (*log)(void *ctx, enum qwp_log_level level, const char *line);
+  void *log_ctx;
+};
+
+/* NULL = out of memory. */
+struct qwp_loop *qwp_loop_new(const struct qwp_loop_options *o);
+/* The driver has stopped. Closes the socket if one is still open. NULL is fine. */
+void qwp_loop_del(struct qwp_loop *loop);
+
+/* ---- for the producer, any state ------------------------------------------------- */
+
+/* A frame was published: wakes the loop if it sleeps because it had none, and only then. */
+void qwp_loop_published(struct qwp_loop *loop);
+
+/* Say goodbye and stop: Close 1000, FIN, and a bounded wait for the end of the stream. */
+void qwp_loop_request_close(struct qwp_loop *loop);
+
+bool qwp_loop_stopped(const struct qwp_loop *loop);
+bool qwp_loop_was_connected(const struct qwp_loop *loop);
+
+/* The largest message the server of the newest connection takes; 0 = it named no cap, or
+ * there was no connection yet [CAP-005]. */
+int64_t qwp_loop_cap(const struct qwp_loop *loop);
+
+/* The terminal error; never changes once it is there. false: none. */
+bool qwp_loop_error(const struct qwp_loop *loop, struct qwp_error *out);
+bool qwp_loop_latched(const struct qwp_loop *loop);
+
+/* Fills in the loop's and the ring's numbers. */
+void qwp_loop_metrics(const struct qwp_loop *loop, struct qwp_metrics *out);
+
+#endif

@@ -1,0 +1,361 @@
+/* The public functions: life, shipping, waiting, numbers. Every call that waits does so
+ * through the driver's one hook. */
+#include "qwp/sender.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "encode/message.h"
+#include "qwp/wire.h"
+#include "sender_impl.h"
+
+#define GOODBYE_MAX_MS 2000 /* the loop bounds its goodbye at 1 s; this guards against a driver that does not turn it */
+
+static void note(const struct qwp_sender *s, enum qwp_log_level level, const char *fmt, ...) QWP_PRINTF(3, 4);
+static void note(const struct qwp_sender *s, enum qwp_log_level level, const char *fmt, ...) {
+  if (!s->log) return;
+  char line[256];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(line, sizeof line, fmt, args);
+  va_end(args);
+  s->log(s->log_ctx, level, line);
+}
+
+static int64_t deadline_after(int64_t now_ns, int64_t ms) {
+  int64_t ns = qwp_config_ns(ms);
+  return ns > QWP_NEVER - now_ns ? QWP_NEVER : now_ns + ns;
+}
+
+bool qwp_sender_usable(struct qwp_sender *s, struct qwp_error *err) {
+  if (!qwp_loop_latched(s->loop)) return true;
+  qwp_loop_error(s->loop, err);
+  s->error_reported = true;
+  return false;
+}
+
+void qwp_sender_show_pending(struct qwp_sender *s) {
+  qwp_count_set(&s->pending_rows, (int64_t)qwp_batch_rows(s->batch));
+  qwp_count_set(&s->pending_bytes, (int64_t)qwp_batch_bytes(s->batch));
+}
+
+/* ---- life -------------------------------------------------------------------------- */
+
+static enum qwp_status no_memory(struct qwp_error *err) { return qwp_fail(err, QWP_NOMEM, "out of memory"); }
+
+/* An empty sender in the world it will live in. */
+static struct qwp_sender *new_sender(const struct qwp_sender_options *opt, struct qwp_error *err) {
+  struct qwp_ops own;
+  const struct qwp_ops *ops = opt ? opt->ops : NULL;
+  bool has_own = !ops;
+  if (has_own) {
+    int r = qwp_ops_posix_init(&own);
+    if (r != 0) {
+      qwp_fail(err, QWP_NOMEM, "the operating system gives no event descriptor: %s", strerror(-r));
+      if (err) err->sys_errno = -r;
+      return NULL;
+    }
+    ops = &own;
+  }
+  struct qwp_sender *s = ops->mem->alloc(ops->mem_ctx, sizeof *s);
+  if (!s) {
+    no_memory(err);
+    if (has_own) qwp_ops_posix_free(&own);
+    return NULL;
+  }
+  memset(s, 0, sizeof *s);
+  if (has_own) s->own_ops = own;
+  s->has_own_ops = has_own;
+  s->ops = has_own ? &s->own_ops : ops;
+  if (opt) {
+    s->driver = opt->driver;
+    s->log = opt->log;
+    s->log_ctx = opt->log_ctx;
+    s->dense_dictionary = opt->dense_dictionary;
+  }
+  qwp_bytes_init(&s->message, s->ops, QWP_HEADER_BYTES + (size_t)QWP_MAX_PAYLOAD_BYTES);
+  return s;
+}
+
+/* Frees what there is, in any state of construction; stops the loop first. */
+static void del_sender(struct qwp_sender *s) {
+  if (s->started) s->driver->stop(s->driver->ctx);
+  qwp_loop_del(s->loop);
+  qwp_ring_del(s->ring);
+  qwp_bytes_free(&s->message);
+  qwp_batch_del(s->batch);
+  qwp_symbols_del(s->symbols);
+  qwp_worker_del(s->worker);
+  qwp_config_free(&s->config);
+  bool has_own = s->has_own_ops;
+  struct qwp_ops ops = *s->ops;
+  ops.mem->free(ops.mem_ctx, s);
+  if (has_own) qwp_ops_posix_free(&ops);
+}
+
+static enum qwp_status build_parts(struct qwp_sender *s, struct qwp_error *err) {
+  const struct qwp_config *c = &s->config;
+  s->symbols = qwp_symbols_new(s->ops, QWP_MAX_SYMBOLS_CLIENT);
+  if (!s->symbols) return no_memory(err);
+  s->batch = qwp_batch_new(s->ops, s->symbols, (size_t)c->max_name_bytes);
+  if (!s->batch) return no_memory(err);
+  s->ring = qwp_ring_new(s->ops, (size_t)c->sf_max_segment_bytes, (size_t)c->sf_max_total_bytes);
+  if (!s->ring) return no_memory(err);
+  if (!s->driver) {
+    s->worker = qwp_worker_new(s->ops);
+    if (!s->worker) return no_memory(err);
+    s->driver = qwp_worker_driver(s->worker);
+  }
+  const struct qwp_loop_options o = {.ops = s->ops,
+                                     .driver = s->driver,
+                                     .config = c,
+                                     .ring = s->ring,
+                                     .log = s->log,
+                                     .log_ctx = s->log_ctx};
+  s->loop = qwp_loop_new(&o);
+  return s->loop ? QWP_OK : no_memory(err);
+}
+
+static enum qwp_status start(struct qwp_sender *s, struct qwp_error *err) {
+  int r = s->driver->start(s->driver->ctx, s->loop);
+  s->started = r == 0;
+  if (s->started) return QWP_OK;
+  qwp_fail(err, QWP_NOMEM, "the send loop cannot be started: %s", strerror(-r));
+  if (err) err->sys_errno = -r;
+  return QWP_NOMEM;
+}
+
+/* Waits until the loop has connected or has given up, unless the mode is async. */
+static enum qwp_status await_connection(struct qwp_sender *s, struct qwp_error *err) {
+  if (s->config.initial_connect == QWP_CONNECT_ASYNC) return QWP_OK;
+  for (;;) {
+    uint64_t seen = s->driver->seen(s->driver->ctx);
+    if (qwp_loop_was_connected(s->loop)) return QWP_OK;
+    struct qwp_error why;
+    if (qwp_loop_error(s->loop, &why)) {
+      if (err) *err = why;
+      return why.code;
+    }
+    s->driver->wait(s->driver->ctx, seen, QWP_NEVER);
+  }
+}
+
+static enum qwp_status open_sender(struct qwp_sender *s, const char *config, struct qwp_error *err) {
+  enum qwp_status st = qwp_config_parse(config, &s->config, err);
+  if (st != QWP_OK) return st;
+  if (s->config.tls) {
+    st = qwp_fail(err, QWP_CONFIG, "wss: this version has no TLS; use ws in a trusted network");
+    if (err) snprintf(err->key, sizeof err->key, "wss");
+    return st;
+  }
+  st = build_parts(s, err);
+  if (st == QWP_OK) st = start(s, err);
+  if (st == QWP_OK) st = await_connection(s, err);
+  return st;
+}
+
+QWP_API qwp_sender *qwp_sender_create(const char *config, const struct qwp_sender_options *opt,
+                                      struct qwp_error *err) {
+  struct qwp_sender *s = new_sender(opt, err);
+  if (!s) return NULL;
+  if (open_sender(s, config, err) == QWP_OK) return s;
+  del_sender(s);
+  return NULL;
+}
+
+/* ---- flush ------------------------------------------------------------------------- */
+
+static enum qwp_status check_size(const struct qwp_sender *s, size_t size, struct qwp_error *err) {
+  int64_t cap = qwp_loop_cap(s->loop);
+  if (cap > 0 && size > (uint64_t)cap)
+    return qwp_fail(err, QWP_TOO_LARGE,
+                    "the message has %zu bytes, the server takes %lld; the rows are kept: flush fewer at a time", size,
+                    (long long)cap);
+  if (size > QWP_MAX_PAYLOAD_BYTES)
+    return qwp_fail(err, QWP_TOO_LARGE, "the message has %zu bytes, the protocol allows %u; the rows are kept", size,
+                    QWP_MAX_PAYLOAD_BYTES);
+  if (size > qwp_ring_max_frame(s->ring))
+    return qwp_fail(err, QWP_TOO_LARGE,
+                    "the message has %zu bytes, a segment takes %zu (sf_max_segment_bytes); the rows are kept", size,
+                    qwp_ring_max_frame(s->ring));
+  return QWP_OK;
+}
+
+static enum qwp_status store_is_full(const struct qwp_sender *s, struct qwp_error *err) {
+  struct qwp_metrics m;
+  qwp_loop_metrics(s->loop, &m);
+  return qwp_fail(err, QWP_BACKPRESSURE,
+                  "the store is full and did not drain within %lld ms (published %lld, acknowledged %lld, %lld "
+                  "connection attempts): server slow or away, or sf_max_total_bytes too small; the rows are kept",
+                  (long long)s->config.sf_append_deadline_ms, (long long)m.ring_published, (long long)m.ring_acked,
+                  (long long)m.loop_attempts);
+}
+
+/* Puts the encoded message into the store; waits for room. */
+static enum qwp_status store_message(struct qwp_sender *s, int64_t deadline_ns, int64_t *fsn, struct qwp_error *err) {
+  bool stalled = false;
+  for (;;) {
+    uint64_t seen = s->driver->seen(s->driver->ctx);
+    enum qwp_status st = qwp_ring_publish(s->ring, s->message.data, s->message.len, fsn);
+    if (st == QWP_NOMEM) return no_memory(err);
+    if (st != QWP_BACKPRESSURE) return st;
+    if (!stalled) qwp_count_add(&s->stalls, 1); /* once a call */
+    /* Only now: a publish that finds room reads no clock. */
+    if (deadline_ns == QWP_APPEND_DEADLINE)
+      deadline_ns = deadline_after(qwp_sender_now(s), s->config.sf_append_deadline_ms);
+    stalled = true;
+    if (!qwp_sender_usable(s, err)) return QWP_REJECTED;
+    if (qwp_sender_now(s) >= deadline_ns) return store_is_full(s, err);
+    s->driver->wait(s->driver->ctx, seen, deadline_ns);
+  }
+}
+
+bool qwp_sender_publish(struct qwp_sender *s, int64_t deadline_ns, int64_t *fsn, struct qwp_error *err) {
+  if (fsn) *fsn = -1;
+  if (qwp_batch_rows(s->batch) == 0) return true;
+  struct qwp_encoding encoding;
+  if (s->dense_dictionary)
+    qwp_encoding_dense(&encoding, s->batch);
+  else
+    qwp_encoding_default(&encoding, s->symbols);
+
+  qwp_sender_show_pending(s); /* also if the rows stay */
+  if (check_size(s, qwp_message_size(s->batch, s->symbols, &encoding), err) != QWP_OK) return false;
+  s->message.len = 0;
+  if (qwp_message_encode(s->batch, s->symbols, &encoding, &s->message, err) != QWP_OK) return false;
+  int64_t number;
+  if (store_message(s, deadline_ns, &number, err) != QWP_OK) return false;
+
+  qwp_symbols_mark_sent(s->symbols, encoding.dict_end);
+  qwp_batch_clear(s->batch);
+  qwp_count_add(&s->frames, 1);
+  qwp_sender_show_pending(s);
+  qwp_loop_published(s->loop);
+  if (fsn) *fsn = number;
+  return true;
+}
+
+bool qwp_sender_flush(qwp_sender *s, int64_t *fsn, struct qwp_error *err) {
+  if (fsn) *fsn = -1;
+  if (!qwp_sender_usable(s, err)) return false;
+  if (qwp_batch_row_open(s->batch)) {
+    qwp_fail(err, QWP_MISUSE, "a row is open: end it with qwp_at_* or take it back with qwp_cancel_row");
+    return false;
+  }
+  qwp_count_add(&s->flushes, 1);
+  return qwp_sender_publish(s, QWP_APPEND_DEADLINE, fsn, err);
+}
+
+/* ---- drain and close ------------------------------------------------------------------- */
+
+static enum qwp_status drain_timed_out(const struct qwp_sender *s, int64_t ms, int64_t target, struct qwp_error *err) {
+  int64_t acked = qwp_ring_acked(s->ring);
+  qwp_fail(err, QWP_TIMEOUT, "not everything was acknowledged after %lld ms without progress (frames %lld to %lld are left)",
+           (long long)ms, (long long)acked + 1, (long long)target);
+  if (err) {
+    err->from_fsn = acked + 1;
+    err->to_fsn = target;
+    err->in_doubt = true;
+  }
+  return QWP_TIMEOUT;
+}
+
+/* A deadline without progress, not a total [API-002]. The target is what is published, also
+ * if this call had nothing to flush [SEND-005]. */
+bool qwp_sender_drain(qwp_sender *s, int64_t timeout_ms, struct qwp_error *err) {
+  if (!qwp_sender_flush(s, NULL, err)) return false;
+  int64_t target = qwp_ring_published(s->ring);
+  int64_t acked_before = INT64_MIN;
+  int64_t deadline_ns = QWP_NEVER;
+  for (;;) {
+    uint64_t seen = s->driver->seen(s->driver->ctx);
+    int64_t acked = qwp_ring_acked(s->ring);
+    if (acked >= target) return true;
+    if (!qwp_sender_usable(s, err)) return false;
+    int64_t now_ns = timeout_ms > 0 ? qwp_sender_now(s) : 0;
+    if (timeout_ms > 0 && acked != acked_before) deadline_ns = deadline_after(now_ns, timeout_ms);
+    acked_before = acked;
+    if (now_ns >= deadline_ns) return drain_timed_out(s, timeout_ms, target, err) == QWP_OK;
+    s->driver->wait(s->driver->ctx, seen, deadline_ns);
+  }
+}
+
+/* Until everything published is acknowledged, the loop has stopped, or the time is up. */
+static void await_acks(struct qwp_sender *s, int64_t deadline_ns) {
+  int64_t target = qwp_ring_published(s->ring);
+  for (;;) {
+    uint64_t seen = s->driver->seen(s->driver->ctx);
+    if (qwp_ring_acked(s->ring) >= target || qwp_loop_latched(s->loop)) return;
+    if (qwp_sender_now(s) >= deadline_ns) return;
+    s->driver->wait(s->driver->ctx, seen, deadline_ns);
+  }
+}
+
+static void await_stop(struct qwp_sender *s) {
+  int64_t deadline_ns = deadline_after(qwp_sender_now(s), GOODBYE_MAX_MS);
+  for (;;) {
+    uint64_t seen = s->driver->seen(s->driver->ctx);
+    if (qwp_loop_stopped(s->loop) || qwp_sender_now(s) >= deadline_ns) return;
+    s->driver->wait(s->driver->ctx, seen, deadline_ns);
+  }
+}
+
+/* The most telling failure of a close: a terminal error nobody was told of, then a flush
+ * that failed, then what is not acknowledged, then an open row. */
+static bool close_verdict(struct qwp_sender *s, bool row_was_open, bool flushed, bool waited, struct qwp_error *err) {
+  if (qwp_loop_latched(s->loop)) {
+    if (s->error_reported) return !row_was_open;
+    qwp_sender_usable(s, err);
+    return false;
+  }
+  if (!flushed) return false; /* err tells */
+  int64_t target = qwp_ring_published(s->ring);
+  if (waited && qwp_ring_acked(s->ring) < target) {
+    note(s, QWP_LOG_WARN, "close: frames %lld to %lld were not acknowledged within %lld ms and are lost",
+         (long long)qwp_ring_acked(s->ring) + 1, (long long)target, (long long)s->config.close_flush_timeout_ms);
+    drain_timed_out(s, s->config.close_flush_timeout_ms, target, err);
+    return false;
+  }
+  if (!row_was_open) return true;
+  qwp_fail(err, QWP_MISUSE, "a row was open at close and was taken back");
+  return false;
+}
+
+bool qwp_sender_close(qwp_sender *s, struct qwp_error *err) {
+  if (!s) return true;
+  int64_t wait_ms = s->config.close_flush_timeout_ms;
+  bool wait = wait_ms > 0;
+  int64_t now_ns = qwp_sender_now(s);
+  int64_t deadline_ns = wait ? deadline_after(now_ns, wait_ms) : now_ns;
+  bool row_was_open = qwp_batch_row_open(s->batch);
+  qwp_batch_cancel(s->batch);
+  bool flushed = qwp_loop_latched(s->loop) || qwp_sender_publish(s, deadline_ns, NULL, err);
+  if (wait) await_acks(s, deadline_ns);
+  bool ok = close_verdict(s, row_was_open, flushed, wait, err);
+  qwp_loop_request_close(s->loop);
+  await_stop(s);
+  del_sender(s);
+  return ok;
+}
+
+/* ---- what it has done -------------------------------------------------------------------- */
+
+int64_t qwp_sender_published_fsn(const qwp_sender *s) { return qwp_ring_published(s->ring); }
+int64_t qwp_sender_acked_fsn(const qwp_sender *s) { return qwp_ring_acked(s->ring); }
+bool qwp_sender_was_connected(const qwp_sender *s) { return qwp_loop_was_connected(s->loop); }
+bool qwp_sender_last_error(const qwp_sender *s, struct qwp_error *out) { return qwp_loop_error(s->loop, out); }
+
+void qwp_sender_metrics(const qwp_sender *s, struct qwp_metrics *out) {
+  memset(out, 0, sizeof *out);
+  qwp_loop_metrics(s->loop, out);
+  out->snd_rows = qwp_count_get(&s->rows);
+  out->snd_pending_rows = qwp_count_get(&s->pending_rows);
+  out->snd_pending_bytes = qwp_count_get(&s->pending_bytes);
+  out->snd_flushes = qwp_count_get(&s->flushes);
+  out->snd_frames = qwp_count_get(&s->frames);
+  out->snd_symbols = qwp_count_get(&s->symbol_count);
+  out->snd_stalls = qwp_count_get(&s->stalls);
+  out->clk_row = qwp_count_get(&s->row_clock_reads);
+}

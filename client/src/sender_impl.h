@@ -1,0 +1,56 @@
+/* sender_impl - the inside of a sender, shared by sender.c (life, shipping, numbers) and
+ * sender_rows.c (rows, and when they are flushed by themselves). */
+#ifndef QWP_SENDER_IMPL_H
+#define QWP_SENDER_IMPL_H
+
+#include "base/bytes.h"
+#include "config/config.h"
+#include "qwp/sender.h"
+#include "rows/batch.h"
+#include "rows/symbols.h"
+#include "send/loop.h"
+#include "send/metrics.h"
+#include "store/ring.h"
+#include "worker.h"
+
+struct qwp_sender {
+  struct qwp_ops own_ops; /* in use if has_own_ops */
+  bool has_own_ops;
+  const struct qwp_ops *ops;
+  const struct qwp_driver *driver;
+  struct qwp_worker *worker; /* NULL with a driver of the caller's */
+  void (*log)(void *ctx, enum qwp_log_level level, const char *line);
+  void *log_ctx;
+  bool dense_dictionary;
+  bool started;        /* the driver was */
+  bool error_reported; /* some call has failed with the latched error */
+
+  struct qwp_config config;
+  struct qwp_symbols *symbols;
+  struct qwp_batch *batch;
+  struct qwp_bytes message; /* the one being published; kept for its memory */
+  struct qwp_ring *ring;
+  struct qwp_loop *loop;
+
+  int64_t first_row_ns; /* stamp of the oldest pending row; meaningful if there are two */
+
+  /* the producer's numbers, read by any thread */
+  qwp_counter rows, pending_rows, pending_bytes, flushes, frames, symbol_count, stalls, row_clock_reads;
+};
+
+/* false, with the terminal error in err, once one is latched. */
+bool qwp_sender_usable(struct qwp_sender *s, struct qwp_error *err);
+
+/* A deadline: sf_append_deadline_millis from the moment the store is found full. */
+#define QWP_APPEND_DEADLINE INT64_C(-1)
+
+/* Encodes and publishes the pending rows; blocks for room until deadline_ns at most. As
+ * qwp_sender_flush, but counts no call of the application. */
+bool qwp_sender_publish(struct qwp_sender *s, int64_t deadline_ns, int64_t *fsn, struct qwp_error *err);
+
+/* Shows what is pending. */
+void qwp_sender_show_pending(struct qwp_sender *s);
+
+static inline int64_t qwp_sender_now(const struct qwp_sender *s) { return s->ops->clock->now_ns(s->ops->clock_ctx); }
+
+#endif
