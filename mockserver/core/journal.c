@@ -58,10 +58,8 @@ static size_t utf8_length(const uint8_t *p, size_t n) {
   return want;
 }
 
-/* Bytes that are no UTF-8 appear as U+00XX: a journal stays readable JSON whatever came in. */
-void mock_journal_text(struct mock_journal *j, const char *key, const char *s, size_t n) {
-  key_of(j, key);
-  struct mock_out *o = &j->buffer;
+/* Stays readable JSON whatever came in. */
+void mock_json_string(struct mock_out *o, const char *s, size_t n) {
   mock_out_u8(o, '"');
   for (size_t i = 0; i < n;) {
     const uint8_t *p = (const uint8_t *)s + i;
@@ -77,6 +75,11 @@ void mock_journal_text(struct mock_journal *j, const char *key, const char *s, s
     i += length;
   }
   mock_out_u8(o, '"');
+}
+
+void mock_journal_text(struct mock_journal *j, const char *key, const char *s, size_t n) {
+  key_of(j, key);
+  mock_json_string(&j->buffer, s, n);
 }
 
 void mock_journal_string(struct mock_journal *j, const char *key, const char *s) {

@@ -1,0 +1,283 @@
+#define _GNU_SOURCE /* accept4 */
+#include "transport.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "peer.h"
+
+/* A read takes min(rx_buffer_size + LWS_PRE, pt_serv_buf_size): both must be raised. */
+enum { READ_BYTES = 256 * 1024, BACKLOG = 1024 };
+
+/* ---- time ------------------------------------------------------------------------- */
+
+static int64_t read_clock(clockid_t id) {
+  struct timespec t;
+  clock_gettime(id, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int64_t now_ns(void *ctx) {
+  (void)ctx;
+  return read_clock(CLOCK_MONOTONIC);
+}
+
+static int64_t wall_ns(void *ctx) {
+  (void)ctx;
+  return read_clock(CLOCK_REALTIME);
+}
+
+static void on_timer(lws_sorted_usec_list_t *sul) {
+  struct mock_lws *l = lws_container_of(sul, struct mock_lws, timer);
+  l->wake_ns = INT64_MAX;
+  mock_tick(l->m);
+}
+
+static void wake_at(void *ctx, int64_t at_ns) {
+  struct mock_lws *l = ctx;
+  if (at_ns >= l->wake_ns) return;
+  l->wake_ns = at_ns;
+  int64_t in_us = (at_ns - now_ns(NULL) + 999) / 1000;
+  lws_sul_schedule(l->context, 0, &l->timer, on_timer, in_us > 0 ? in_us : 1);
+}
+
+/* ---- listener ---------------------------------------------------------------------- */
+
+static int open_listener(int *port) {
+  struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)*port)};
+  socklen_t n = sizeof a;
+  int one = 1;
+  a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  bool good = bind(fd, (struct sockaddr *)&a, sizeof a) == 0 && listen(fd, BACKLOG) == 0 &&
+              getsockname(fd, (struct sockaddr *)&a, &n) == 0;
+  /* Nobody outside this machine may ever reach it. */
+  if (good && a.sin_addr.s_addr != htonl(INADDR_LOOPBACK)) {
+    good = false;
+    errno = EADDRNOTAVAIL;
+  }
+  if (!good) {
+    int why = errno;
+    close(fd);
+    errno = why;
+    return -1;
+  }
+  *port = ntohs(a.sin_port);
+  return fd;
+}
+
+static bool adopt_listener(struct mock_lws *l, int fd) {
+  lws_sock_file_fd_type d;
+  d.filefd = fd;
+  l->listen_fd = fd;
+  l->listener = lws_adopt_descriptor_vhost(l->vhost, LWS_ADOPT_RAW_FILE_DESC, d, "listener", NULL);
+  return l->listener != NULL;
+}
+
+static void set_listening(void *ctx, bool open) {
+  struct mock_lws *l = ctx;
+  if (!open && l->listener) {
+    shutdown(l->listen_fd, SHUT_RDWR); /* at once; the descriptor goes a moment later */
+    lws_set_timeout(l->listener, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+    l->listener = NULL;
+  } else if (open && !l->listener) {
+    int fd = open_listener(&l->port);
+    if (fd >= 0 && !adopt_listener(l, fd)) lwsl_err("qwp-mock: cannot listen again\n");
+  }
+}
+
+static void accept_all(struct mock_lws *l, int listen_fd) {
+  for (;;) {
+    int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) mock_lws_peer_accept(l, fd);
+    else if (errno != EINTR && errno != ECONNABORTED) return;
+  }
+}
+
+/* ---- calls from other threads ---------------------------------------------------------- */
+
+static void run_calls(struct mock_lws *l) {
+  pthread_mutex_lock(&l->lock);
+  while (l->calls) {
+    struct mock_lws_call *call = l->calls;
+    l->calls = call->next;
+    if (!l->calls) l->calls_end = &l->calls;
+    pthread_mutex_unlock(&l->lock);
+    call->fn(l->m, call->arg);
+    pthread_mutex_lock(&l->lock);
+    call->done = true;
+    pthread_cond_broadcast(&l->done);
+  }
+  pthread_mutex_unlock(&l->lock);
+}
+
+void mock_lws_call(struct mock_lws *l, void (*fn)(struct mock *m, void *arg), void *arg) {
+  if (pthread_equal(pthread_self(), l->thread)) {
+    fn(l->m, arg);
+    return;
+  }
+  struct mock_lws_call call = {.fn = fn, .arg = arg};
+  pthread_mutex_lock(&l->lock);
+  *l->calls_end = &call;
+  l->calls_end = &call.next;
+  pthread_mutex_unlock(&l->lock);
+  lws_cancel_service(l->context);
+  pthread_mutex_lock(&l->lock);
+  while (!call.done) pthread_cond_wait(&l->done, &l->lock);
+  pthread_mutex_unlock(&l->lock);
+}
+
+struct open_count {
+  struct mock_lws *l;
+  size_t n;
+};
+
+static void count_open(struct mock *m, void *arg) {
+  struct open_count *count = arg;
+  (void)m;
+  count->n = count->l->open;
+}
+
+size_t mock_lws_open(struct mock_lws *l) {
+  struct open_count count = {.l = l};
+  mock_lws_call(l, count_open, &count);
+  return count.n;
+}
+
+/* ---- callbacks ---------------------------------------------------------------------------- */
+
+static int on_peer(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t n) {
+  (void)user;
+  struct mock_lws_peer *p = wsi ? lws_get_opaque_user_data(wsi) : NULL;
+  switch (reason) {
+    case LWS_CALLBACK_RAW_RX: return p ? mock_lws_peer_received(p, in, n) : 0;
+    case LWS_CALLBACK_RAW_WRITEABLE: return p ? mock_lws_peer_writable(p) : 0;
+    case LWS_CALLBACK_RAW_CLOSE:
+      if (p) mock_lws_peer_closed(p);
+      lws_set_opaque_user_data(wsi, NULL);
+      return 0;
+    case LWS_CALLBACK_EVENT_WAIT_CANCELLED: /* a hint only; it comes after every accept too */
+      run_calls(lws_context_user(lws_get_context(wsi)));
+      return 0;
+    default: return 0;
+  }
+}
+
+static int on_listener(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t n) {
+  (void)user;
+  (void)in;
+  (void)n;
+  if (reason != LWS_CALLBACK_RAW_RX_FILE) return 0;
+  struct mock_lws *l = lws_context_user(lws_get_context(wsi));
+  if (wsi == l->listener) accept_all(l, l->listen_fd);
+  return 0;
+}
+
+static const struct lws_protocols protocols[] = {
+  {.name = "peer", .callback = on_peer, .rx_buffer_size = READ_BYTES},
+  {.name = "listener", .callback = on_listener},
+  {.name = NULL},
+};
+
+static void *serve(void *arg) {
+  struct mock_lws *l = arg;
+  while (!atomic_load(&l->stop) && lws_service(l->context, 0) >= 0) continue;
+  return NULL;
+}
+
+/* ---- start and stop ------------------------------------------------------------------------ */
+
+static bool create_context(struct mock_lws *l) {
+  struct lws_context_creation_info info;
+  struct sigaction sigpipe;
+  memset(&info, 0, sizeof info);
+  info.port = CONTEXT_PORT_NO_LISTEN_SERVER;
+  info.protocols = protocols;
+  info.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS;
+  info.pt_serv_buf_size = READ_BYTES;
+  info.user = l;
+  lws_set_log_level(LLL_ERR, NULL);
+
+  sigaction(SIGPIPE, NULL, &sigpipe);
+  l->context = lws_create_context(&info);
+  sigaction(SIGPIPE, &sigpipe, NULL);
+  if (l->context) l->vhost = lws_create_vhost(l->context, &info);
+  sigaction(SIGPIPE, &sigpipe, NULL);
+  return l->vhost != NULL;
+}
+
+static bool create_mock(struct mock_lws *l, const struct mock_options *options) {
+  struct mock_options o = *options;
+  o.clock = (struct mock_clock){.ctx = l, .now_ns = now_ns, .wall_ns = wall_ns};
+  o.transport = (struct mock_transport){.ctx = l, .wake_at = wake_at, .listen = set_listening};
+  mock_lws_peer_table(&o.transport);
+  int64_t buffer = o.script ? o.script->send_buffer_bytes : 0;
+  l->send_buffer_bytes = buffer > INT32_MAX ? INT32_MAX : buffer > 0 ? (int)buffer : 0;
+  l->m = mock_new(&o);
+  return l->m != NULL;
+}
+
+static bool start(struct mock_lws *l, const struct mock_options *options) {
+  if (!create_mock(l, options)) {
+    errno = ENOMEM;
+    return false;
+  }
+  int fd = open_listener(&l->port);
+  if (fd < 0) return false;
+  if (!create_context(l)) {
+    close(fd);
+    errno = ENOMEM;
+    return false;
+  }
+  if (!adopt_listener(l, fd)) {
+    errno = EIO;
+    return false;
+  }
+  int why = pthread_create(&l->thread, NULL, serve, l);
+  l->started = why == 0;
+  if (why) errno = why;
+  return l->started;
+}
+
+struct mock_lws *mock_lws_start(const struct mock_options *options, int port) {
+  struct mock_lws *l = calloc(1, sizeof *l);
+  if (!l) return NULL;
+  l->port = port;
+  l->listen_fd = -1;
+  l->wake_ns = INT64_MAX;
+  l->calls_end = &l->calls;
+  atomic_init(&l->stop, false);
+  pthread_mutex_init(&l->lock, NULL);
+  pthread_cond_init(&l->done, NULL);
+  if (start(l, options)) return l;
+  int why = errno;
+  mock_lws_stop(l);
+  errno = why;
+  return NULL;
+}
+
+void mock_lws_stop(struct mock_lws *l) {
+  if (!l) return;
+  atomic_store(&l->stop, true);
+  if (l->started) {
+    lws_cancel_service(l->context);
+    pthread_join(l->thread, NULL);
+  }
+  l->stopping = true;
+  if (l->context) lws_context_destroy(l->context);
+  mock_del(l->m);
+  pthread_cond_destroy(&l->done);
+  pthread_mutex_destroy(&l->lock);
+  free(l);
+}
+
+int mock_lws_port(const struct mock_lws *l) { return l->port; }

@@ -1,0 +1,34 @@
+/* transport - the mock server on real sockets, over libwebsockets' raw-socket role.
+ *
+ * libwebsockets keeps the sockets, the poll loop and the timers; upgrade and frames are
+ * ours (core). One service thread of its own runs everything, so the mock's functions
+ * may only be called on it: mock_lws_call() is the way in.
+ *
+ * It listens on 127.0.0.1 with a listener of our own, for libwebsockets' would listen on
+ * all addresses where IPv6 is built in. It leaves SIGPIPE as it found it, for a client
+ * in the same process must not be protected by its server.
+ */
+#ifndef MOCK_LWS_TRANSPORT_H
+#define MOCK_LWS_TRANSPORT_H
+
+#include "core/mock.h"
+
+struct mock_lws;
+
+/* Starts a server with these options; their clock and transport are ignored (the system's
+ * clocks and this transport are used). port 0 = one from the system. Journal lines come
+ * on the service thread. NULL = failed, errno tells. The script is borrowed. */
+struct mock_lws *mock_lws_start(const struct mock_options *options, int port);
+
+/* Ends the thread, closes everything, frees everything. */
+void mock_lws_stop(struct mock_lws *l);
+
+int mock_lws_port(const struct mock_lws *l);
+
+/* Runs fn(m, arg) on the service thread, between two events, and returns when it is done. */
+void mock_lws_call(struct mock_lws *l, void (*fn)(struct mock *m, void *arg), void *arg);
+
+/* How many sockets of clients are open at this moment. */
+size_t mock_lws_open(struct mock_lws *l);
+
+#endif
