@@ -15,6 +15,7 @@
 #define REFUSE(err, status, ...) mock_refuse(err, status, (err)->offset, __VA_ARGS__)
 #define DESIGNATED_NAME "timestamp"
 #define YEAR_10000_US INT64_C(253402300800000000)
+#define LONG_NULL ((uint64_t)1 << 63) /* the smallest int64 */
 
 static bool out_of_memory(struct mock_decode_error *err) {
   return REFUSE(err, QWP_ST_INTERNAL_ERROR, "out of memory");
@@ -169,7 +170,7 @@ static bool already_planned(const struct mock_plan *plan, size_t n, size_t colum
   return false;
 }
 
-static bool make_plan(struct mock_pending *p, struct mock_plan *plan, const struct mock_block *b,
+MOCK_RARE static bool make_plan(struct mock_pending *p, struct mock_plan *plan, const struct mock_block *b,
                       struct mock_decode_error *err) {
   plan->schema = 0;
   plan->has_designated = false;
@@ -192,15 +193,11 @@ static bool make_plan(struct mock_pending *p, struct mock_plan *plan, const stru
     }
     if (!plan_column(plan, table, c, column, &plan->columns[i], err)) return false;
   }
+  plan->plain = true;
+  for (size_t i = 0; i < b->column_count; i++) plan->plain = plan->plain && plan->columns[i].plain;
   plan->column_count = b->column_count;
   plan->schema = b->schema;
   return true;
-}
-
-static struct mock_plan *plan_for(struct mock_pending *p, const struct mock_block *b, struct mock_decode_error *err) {
-  struct mock_plan *plan = &p->plans[b->schema % MOCK_PLANS];
-  if (b->schema && plan->schema == b->schema) return plan;
-  return make_plan(p, plan, b, err) ? plan : NULL;
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -267,7 +264,7 @@ static bool designated_cell(struct append *a, const struct mock_plan_column *pc,
   return keep_cell(a, pc, row, cell);
 }
 
-static bool append_cells(struct append *a, const struct mock_plan_column *pc, const struct mock_column *c) {
+MOCK_RARE static bool append_cells(struct append *a, const struct mock_plan_column *pc, const struct mock_column *c) {
   struct mock_cells cells;
   struct mock_coercion coercion = {.column = c->name, .column_n = c->name_n};
   mock_cells_init(&cells, c, a->dict, a->p->locals);
@@ -284,26 +281,19 @@ static bool append_cells(struct append *a, const struct mock_plan_column *pc, co
   return true;
 }
 
-/* The common case at level DIGEST: LONG without a bitmap. */
-static void digest_longs(struct append *a, const struct mock_plan_column *pc, const struct mock_column *c) {
-  for (size_t row = 0; row < a->block->rows; row++) {
-    const uint64_t v = mock_load64(c->values + row * 8);
-    if (v == (uint64_t)1 << 63) continue;
-    a->p->hashes[row] += mock_mix(v ^ pc->key);
-    if (pc->is_id) a->pt->ids[a->pt->id_count++] = (int64_t)v;
-  }
-}
-
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-static bool reserve_ids(struct mock_pending_table *pt, size_t more) {
-  if (pt->id_count + more <= pt->id_capacity) return true;
+MOCK_RARE static bool grow_ids(struct mock_pending_table *pt, size_t more) {
   const size_t capacity = (pt->id_count + more) * 2;
   int64_t *ids = realloc(pt->ids, capacity * sizeof *ids);
   if (!ids) return false;
   pt->ids = ids;
   pt->id_capacity = capacity;
   return true;
+}
+
+static inline bool reserve_ids(struct mock_pending_table *pt, size_t more) {
+  return pt->id_count + more <= pt->id_capacity || grow_ids(pt, more);
 }
 
 static bool reserve_hashes(struct mock_pending *p, size_t rows) {
@@ -342,13 +332,7 @@ static bool reserve_rows(struct append *a, const struct mock_plan *plan) {
 }
 
 static bool append_column(struct append *a, const struct mock_plan_column *pc, const struct mock_column *c) {
-  const enum mock_rows level = a->p->tables->level;
-  if (pc->column == MOCK_NO_COLUMN) return true;
-  if (pc->plain && level == MOCK_ROWS_COUNT) return true;
-  if (pc->plain && level == MOCK_ROWS_DIGEST && !c->nulls) {
-    digest_longs(a, pc, c);
-    return true;
-  }
+  if (pc->column == MOCK_NO_COLUMN || (pc->plain && a->p->tables->level == MOCK_ROWS_COUNT)) return true;
   return reserve_locals(a->p, c) ? append_cells(a, pc, c) : out_of_memory(a->err);
 }
 
@@ -360,7 +344,6 @@ static void stamp_rows(struct append *a) {
 }
 
 static bool touch(struct mock_pending *p, struct mock_pending_table *pt) {
-  if (pt->touched) return true;
   if (p->touched_count == p->touched_capacity) {
     const size_t capacity = p->touched_capacity ? p->touched_capacity * 2 : 8;
     struct mock_pending_table **grown = realloc(p->touched, capacity * sizeof *grown);
@@ -372,31 +355,68 @@ static bool touch(struct mock_pending *p, struct mock_pending_table *pt) {
   return pt->touched = true;
 }
 
-static bool commit_early(struct append *a) {
-  if (!mock_pending_reserve(a->pt)) return out_of_memory(a->err);
-  a->pt->early_rows += a->pt->rows;
-  mock_pending_publish(a->p->tables, a->pt);
+static bool append_rows(struct append *a, const struct mock_plan *plan, struct mock_rowset_origin origin) {
+  const size_t rows = a->block->rows;
+  if (!reserve_rows(a, plan)) return out_of_memory(a->err);
+  for (size_t i = 0; i < plan->column_count; i++)
+    if (!append_column(a, &plan->columns[i], &a->block->columns[i])) return false;
+
+  if (a->p->tables->level == MOCK_ROWS_FULL) {
+    if (!plan->has_designated) stamp_rows(a);
+    mock_rowset_grow(&a->pt->rowset, rows, origin);
+  }
+  if (a->p->tables->level == MOCK_ROWS_DIGEST)
+    for (size_t row = 0; row < rows; row++) a->pt->digest += mock_fold(a->p->hashes[row]);
   return true;
+}
+
+/* ---- the quick way: DIGEST or COUNT, and only LONG columns without nulls --------------------- */
+
+MOCK_EVERY bool is_quick(const struct mock_pending *p, const struct mock_plan *plan, const struct mock_block *b) {
+  if (!plan->plain || p->tables->level == MOCK_ROWS_FULL) return false;
+  for (size_t i = 0; i < b->column_count; i++)
+    if (b->columns[i].nulls) return false;
+  return true;
+}
+
+/* The same sums as digest of cells, a row at a time. */
+MOCK_EVERY bool digest_rows(struct mock_pending_table *pt, const struct mock_plan *plan, const struct mock_block *b) {
+  if (!reserve_ids(pt, b->rows)) return false;
+  for (size_t row = 0; row < b->rows; row++) {
+    uint64_t hash = 0;
+    for (size_t i = 0; i < b->column_count; i++) {
+      const struct mock_plan_column *pc = &plan->columns[i];
+      const uint64_t v = mock_load64(b->columns[i].values + row * 8);
+      if (v == LONG_NULL) continue;
+      hash += mock_mix(v ^ pc->key);
+      if (pc->is_id) pt->ids[pt->id_count++] = (int64_t)v;
+    }
+    pt->digest += mock_fold(hash);
+  }
+  return true;
+}
+
+/* Every other way; not for speed, so that the quick one keeps the registers. */
+MOCK_RARE static bool append_block(struct mock_pending *p, const struct mock_plan *plan, const struct mock_block *block,
+                                   const struct mock_dict *dict, struct mock_rowset_origin origin, int64_t wall_ns,
+                                   struct mock_decode_error *err) {
+  struct append a = {.p = p, .pt = plan->target, .block = block, .dict = dict, .wall_ns = wall_ns, .err = err};
+  return append_rows(&a, plan, origin);
 }
 
 bool mock_tables_append(struct mock_pending *p, const struct mock_block *block, const struct mock_dict *dict,
                         int connection, int64_t wire_seq, int64_t wall_ns, struct mock_decode_error *err) {
-  struct mock_plan *plan = plan_for(p, block, err);
-  if (!plan) return false;
+  struct mock_plan *plan = &p->plans[block->schema % MOCK_PLANS];
+  if ((block->schema == 0 || plan->schema != block->schema) && !make_plan(p, plan, block, err)) return false;
   if (block->rows == 0) return true; /* makes the table and nothing else */
 
-  struct append a = {.p = p, .pt = plan->target, .block = block, .dict = dict, .wall_ns = wall_ns, .err = err};
-  if (!touch(p, a.pt) || !reserve_rows(&a, plan)) return out_of_memory(err);
-  for (size_t i = 0; i < plan->column_count; i++)
-    if (!append_column(&a, &plan->columns[i], &block->columns[i])) return false;
-
-  if (p->tables->level == MOCK_ROWS_FULL) {
-    if (!plan->has_designated) stamp_rows(&a);
-    mock_rowset_grow(&a.pt->rowset, block->rows,
-                     (struct mock_rowset_origin){.connection = connection, .wire_seq = wire_seq});
+  struct mock_pending_table *pt = plan->target;
+  if (!pt->touched && !touch(p, pt)) return out_of_memory(err);
+  if (is_quick(p, plan, block)) {
+    if (p->tables->level == MOCK_ROWS_DIGEST && !digest_rows(pt, plan, block)) return out_of_memory(err);
+  } else if (!append_block(p, plan, block, dict, (struct mock_rowset_origin){connection, wire_seq}, wall_ns, err)) {
+    return false;
   }
-  if (p->tables->level == MOCK_ROWS_DIGEST)
-    for (size_t row = 0; row < block->rows; row++) a.pt->digest += mock_mix(p->hashes[row] + 1);
-  a.pt->rows += block->rows;
-  return a.pt->rows < MOCK_MAX_UNCOMMITTED_ROWS || commit_early(&a);
+  pt->rows += block->rows;
+  return pt->rows < MOCK_MAX_UNCOMMITTED_ROWS || mock_pending_publish_early(p, pt) || out_of_memory(err);
 }

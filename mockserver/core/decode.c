@@ -18,26 +18,38 @@
 /* Schemas remembered at a time, by name; more tables than this in turn only cost time. */
 #define SCHEMA_SLOTS 16u
 
+/* The head of a block as it came, in one piece, so that the usual case, the same table with the
+ * same number of rows, is one comparison:
+ *
+ *   name_length name row_count | column_count definitions
+ *   head                         schema
+ */
 struct schema {
   uint64_t number; /* 0 = nothing to reuse */
-  char name[QWP_MAX_NAME_BYTES];
-  size_t name_n;
-  uint8_t *bytes; /* column_count and definitions as they came; the columns' names point in here */
-  size_t bytes_n, bytes_capacity;
+  uint8_t *head;
+  size_t head_n, head_capacity;
+  size_t name_at, name_n;
+  size_t schema_at; /* where the schema starts in head; column names point behind it */
+  size_t rows;      /* as the head says */
   struct mock_column *columns;
   size_t column_count, column_capacity;
 };
 
 struct mock_decoder {
   struct schema schemas[SCHEMA_SLOTS];
+  struct schema *last; /* the one of the block before */
 };
 
-struct mock_decoder *mock_decoder_new(void) { return calloc(1, sizeof(struct mock_decoder)); }
+struct mock_decoder *mock_decoder_new(void) {
+  struct mock_decoder *d = calloc(1, sizeof *d);
+  if (d) d->last = &d->schemas[0];
+  return d;
+}
 
 void mock_decoder_del(struct mock_decoder *d) {
   if (!d) return;
   for (size_t i = 0; i < SCHEMA_SLOTS; i++) {
-    free(d->schemas[i].bytes);
+    free(d->schemas[i].head);
     free(d->schemas[i].columns);
   }
   free(d);
@@ -64,7 +76,7 @@ static bool out_of_memory(struct decode *x) {
 
 /* ---- header ------------------------------------------------------------------------ */
 
-static void judge_header(struct decode *x, size_t surplus) {
+MOCK_RARE static void judge_header(struct decode *x, size_t surplus) {
   const uint8_t flags = x->msg->flags;
   if (flags & QWP_FLAGS_RESERVED)
     mock_reader_violation(&x->r, "WIRE-FLAG-002", QWP_HEADER_OFF_FLAGS, "reserved flag bits are set");
@@ -150,7 +162,17 @@ static bool accept_gap(struct decode *x, uint64_t start, size_t at) {
   return mock_dict_fill(x->dict, start) || out_of_memory(x);
 }
 
-static bool read_delta(struct decode *x) {
+/* `start count` in two bytes, nothing new: the usual section of a warm connection. */
+MOCK_EVERY bool delta_is_empty(struct decode *x) {
+  const uint8_t *p = x->r.p;
+  if (mock_reader_left(&x->r) < 2 || p[0] >= 0x80 || p[1] != 0 || (p[0] && p[0] > mock_dict_count(x->dict)))
+    return false;
+  x->msg->dict_start = p[0];
+  x->r.p = p + 2;
+  return true;
+}
+
+MOCK_RARE static bool read_delta(struct decode *x) {
   struct mock_reader *r = &x->r;
   const size_t at = mock_reader_offset(r);
   uint64_t start, count;
@@ -172,19 +194,21 @@ static bool read_delta(struct decode *x) {
 
 /* ---- schema ------------------------------------------------------------------------- */
 
-static bool reserve_schema(struct schema *s, size_t columns, size_t bytes) {
-  if (columns > s->column_capacity) {
-    struct mock_column *grown = realloc(s->columns, columns * sizeof *grown);
-    if (!grown) return false;
-    s->columns = grown;
-    s->column_capacity = columns;
-  }
-  if (bytes > s->bytes_capacity) {
-    uint8_t *grown = realloc(s->bytes, bytes);
-    if (!grown) return false;
-    s->bytes = grown;
-    s->bytes_capacity = bytes;
-  }
+static bool reserve_columns(struct schema *s, size_t columns) {
+  if (columns <= s->column_capacity) return true;
+  struct mock_column *grown = realloc(s->columns, columns * sizeof *grown);
+  if (!grown) return false;
+  s->columns = grown;
+  s->column_capacity = columns;
+  return true;
+}
+
+static bool reserve_head(struct schema *s, size_t bytes) {
+  if (bytes <= s->head_capacity) return true;
+  uint8_t *grown = realloc(s->head, bytes);
+  if (!grown) return false;
+  s->head = grown;
+  s->head_capacity = bytes;
   return true;
 }
 
@@ -198,7 +222,9 @@ static bool read_definition(struct decode *x, size_t index, struct mock_column *
   if (!name || r->p == r->end) return mock_reader_fail(r, "message header too short");
   if (!mock_utf8_valid(name, (size_t)length)) return mock_reader_fail(r, "column name is not UTF-8 at column %zu", index);
   if (!mock_column_type_exists(*r->p)) return mock_reader_fail(r, "invalid column type code: 0x%x", *r->p);
-  *c = (struct mock_column){.name = (const char *)name, .name_n = (size_t)length, .type = *r->p++};
+  const uint8_t type = *r->p++;
+  *c = (struct mock_column){
+    .name = (const char *)name, .name_n = (size_t)length, .type = type, .width = mock_column_type_width(type)};
   return true;
 }
 
@@ -229,47 +255,46 @@ static bool judge_duplicates(struct decode *x, const struct schema *s) {
   return clean;
 }
 
-/* Moves the schema into s, so that it outlives the message. It is reused only if reading it again
- * would find nothing to note. */
-static bool keep_schema(struct decode *x, struct schema *s, const uint8_t *bytes, bool clean) {
-  const size_t n = (size_t)(x->r.p - bytes);
-  if (!reserve_schema(s, s->column_count, n)) return out_of_memory(x);
-  memcpy(s->bytes, bytes, n);
-  s->bytes_n = n;
+/* Lengths below 128 take one byte, the count one or two. */
+static bool schema_is_minimal(const struct schema *s, size_t bytes) {
+  size_t n = s->column_count < 0x80 ? 1 : 2;
+  for (size_t i = 0; i < s->column_count; i++) n += 2 + s->columns[i].name_n;
+  return n == bytes;
+}
+
+/* Moves the head of the block at [head, cursor) into s, so that it outlives the message. It is
+ * reused only if reading it again would find nothing to note. */
+static bool keep_head(struct decode *x, struct schema *s, const uint8_t *head, bool clean) {
+  const size_t n = (size_t)(x->r.p - head);
+  if (!reserve_head(s, n)) return out_of_memory(x);
+  memcpy(s->head, head, n);
+  s->head_n = n;
   for (size_t i = 0; i < s->column_count; i++)
-    s->columns[i].name = (const char *)s->bytes + ((const uint8_t *)s->columns[i].name - bytes);
+    s->columns[i].name = (const char *)s->head + ((const uint8_t *)s->columns[i].name - head);
   s->number = clean ? next_schema_number() : 0;
   return true;
 }
 
-/* The bytes of a schema without non-minimal varints: lengths below 128 take one byte, the count
- * one or two. */
-static size_t minimal_schema_bytes(const struct schema *s) {
-  size_t n = s->column_count < 0x80 ? 1 : 2;
-  for (size_t i = 0; i < s->column_count; i++) n += 2 + s->columns[i].name_n;
-  return n;
-}
-
-static bool read_schema(struct decode *x, struct schema *s) {
+/* Reads column_count and definitions; the columns' names point into the message until keep_head. */
+static bool read_schema(struct decode *x, struct schema *s, bool *clean) {
   struct mock_reader *r = &x->r;
   const uint8_t *bytes = r->p;
   uint64_t count;
-  s->number = 0;
   if (!mock_reader_varint(r, &count)) return false;
   if (count > x->limits->max_columns || count > QWP_MAX_COLUMNS)
     return mock_reader_fail(r, "column count exceeds maximum: %lld (max %llu)", (long long)count,
                             (unsigned long long)x->limits->max_columns);
   /* A definition takes two bytes at least: nothing is reserved for columns that cannot be there. */
-  if (count > 0 && !reserve_schema(s, count < mock_reader_left(r) / 2 ? (size_t)count : mock_reader_left(r) / 2 + 1, 0))
-    return out_of_memory(x);
+  const size_t possible = mock_reader_left(r) / 2 + 1;
+  if (!reserve_columns(s, count < possible ? (size_t)count : possible)) return out_of_memory(x);
   s->column_count = 0;
   for (size_t i = 0; i < count; i++) {
     struct mock_column c;
     if (!read_definition(x, i, &c)) return false;
     s->columns[s->column_count++] = c;
   }
-  const bool clean = judge_duplicates(x, s) && (size_t)(r->p - bytes) == minimal_schema_bytes(s);
-  return keep_schema(x, s, bytes, clean);
+  *clean = judge_duplicates(x, s) && schema_is_minimal(s, (size_t)(r->p - bytes));
+  return true;
 }
 
 /* ---- blocks ------------------------------------------------------------------------- */
@@ -291,53 +316,83 @@ static struct schema *schema_slot(struct mock_decoder *d, const uint8_t *name, s
   return &d->schemas[(name[0] + 3u * name[n - 1] + 7u * n) % SCHEMA_SLOTS];
 }
 
-/* Short equal strings are the rule: no call for them. */
-static inline bool same_bytes(const void *a, const void *b, size_t n) {
-  const uint8_t *p = a, *q = b;
-  if (n > 32) return memcmp(p, q, n) == 0;
-  for (; n >= 8; p += 8, q += 8, n -= 8)
-    if (mock_load64(p) != mock_load64(q)) return false;
-  for (; n > 0; p++, q++, n--)
-    if (*p != *q) return false;
+/* Short equal strings are the rule: no call for them, and the tail is compared once more with
+ * what precedes it rather than byte by byte. */
+MOCK_EVERY bool same_bytes(const uint8_t *p, const uint8_t *q, size_t n) {
+  if (n > 64) return memcmp(p, q, n) == 0;
+  if (n >= 8) {
+    for (size_t i = 0; i + 8 < n; i += 8)
+      if (mock_load64(p + i) != mock_load64(q + i)) return false;
+    return mock_load64(p + n - 8) == mock_load64(q + n - 8);
+  }
+  if (n >= 4) return mock_load32(p) == mock_load32(q) && mock_load32(p + n - 4) == mock_load32(q + n - 4);
+  return n == 0 || (p[0] == q[0] && p[n / 2] == q[n / 2] && p[n - 1] == q[n - 1]);
+}
+
+MOCK_EVERY bool starts_with(const struct mock_reader *r, const uint8_t *bytes, size_t n) {
+  return n <= mock_reader_left(r) && same_bytes(r->p, bytes, n);
+}
+
+/* The schema of s stands at the cursor, behind another row count: skip it. */
+static bool skip_known_schema(struct decode *x, const struct schema *s) {
+  const size_t n = s->head_n - s->schema_at;
+  if (!starts_with(&x->r, s->head + s->schema_at, n)) return false;
+  x->r.p += n;
   return true;
 }
 
-/* The schema at the cursor, remembered or read. */
-static struct schema *block_schema(struct decode *x, struct schema *s, bool known) {
+static bool read_row_count(struct decode *x, size_t *rows) {
   struct mock_reader *r = &x->r;
-  if (known && s->bytes_n <= mock_reader_left(r) && same_bytes(s->bytes, r->p, s->bytes_n)) {
-    r->p += s->bytes_n;
-    return s;
+  uint64_t count;
+  if (!mock_reader_varint(r, &count)) return false;
+  if (count > x->limits->max_rows || count > QWP_MAX_ROWS)
+    return mock_reader_fail(r, "row count exceeds maximum: %lld (max %llu)", (long long)count,
+                            (unsigned long long)x->limits->max_rows);
+  *rows = (size_t)count;
+  return true;
+}
+
+/* Name, row count and schema, remembered or read. NULL: refused. */
+MOCK_RARE static struct schema *read_head(struct decode *x, size_t *rows) {
+  struct mock_reader *r = &x->r;
+  const uint8_t *head = r->p, *name;
+  size_t name_n;
+  bool clean = true;
+  if (!read_table_name(x, &name, &name_n)) return NULL;
+  struct schema *s = schema_slot(x->d, name, name_n);
+  const bool known = s->number && s->name_n == name_n && same_bytes(s->head + s->name_at, name, name_n);
+  if (!known && !mock_utf8_valid(name, name_n)) {
+    mock_reader_fail(r, "table name is not UTF-8");
+    return NULL;
   }
-  return read_schema(x, s) ? s : NULL;
+  if (!read_row_count(x, rows)) return NULL;
+  x->d->last = s;
+  if (known && skip_known_schema(x, s)) return s;
+
+  s->number = 0; /* what was remembered ends here, also if the rest is refused */
+  s->name_at = (size_t)(name - head);
+  s->name_n = name_n;
+  s->rows = *rows;
+  s->schema_at = (size_t)(r->p - head);
+  if (!read_schema(x, s, &clean)) return NULL;
+  clean = clean && s->schema_at == 1 + name_n + (*rows < 0x80 ? 1u : *rows < 0x4000 ? 2u : 3u);
+  return keep_head(x, s, head, clean) ? s : NULL;
 }
 
 static bool read_block(struct decode *x) {
   struct mock_reader *r = &x->r;
   const size_t start = mock_reader_offset(r);
-  const uint8_t *name;
-  size_t name_n;
-  uint64_t rows;
-  if (!read_table_name(x, &name, &name_n)) return false;
-  struct schema *s = schema_slot(x->d, name, name_n);
-  const bool known = s->number && s->name_n == name_n && same_bytes(s->name, name, name_n);
-  if (!known && !mock_utf8_valid(name, name_n)) return mock_reader_fail(r, "table name is not UTF-8");
-  if (!mock_reader_varint(r, &rows)) return false;
-  if (rows > x->limits->max_rows || rows > QWP_MAX_ROWS)
-    return mock_reader_fail(r, "row count exceeds maximum: %lld (max %llu)", (long long)rows,
-                            (unsigned long long)x->limits->max_rows);
-  if (!block_schema(x, s, known)) return false;
-  if (!known) {
-    memcpy(s->name, name, name_n);
-    s->name_n = name_n;
-  }
+  struct schema *s = x->d->last;
+  size_t rows = s->rows;
+  if (s->number && rows <= x->limits->max_rows && starts_with(r, s->head, s->head_n)) r->p += s->head_n;
+  else if (!(s = read_head(x, &rows))) return false;
 
   const struct mock_column_input in = {
-    .reader = r, .dict = x->dict, .limits = x->limits, .flags = x->msg->flags, .rows = (size_t)rows};
+    .reader = r, .dict = x->dict, .limits = x->limits, .flags = x->msg->flags, .rows = rows};
   for (size_t i = 0; i < s->column_count; i++)
     if (!mock_column_decode(&in, &s->columns[i])) return false;
 
-  const struct mock_block block = {.name = (const char *)name, .name_n = name_n, .rows = (size_t)rows,
+  const struct mock_block block = {.name = (const char *)s->head + s->name_at, .name_n = s->name_n, .rows = rows,
                                    .columns = s->columns, .column_count = s->column_count, .schema = s->number};
   r->err->offset = start;
   return r->sink->on_block(r->sink->ctx, &block, r->err);
@@ -351,7 +406,7 @@ bool mock_decode(struct mock_decoder *d, struct mock_dict *dict, const struct mo
   struct decode x = {.r = {.base = p, .p = p, .end = p + n, .sink = sink, .err = err},
                      .d = d, .dict = dict, .limits = limits, .msg = msg};
   if (!read_header(&x, p, n)) return false;
-  if ((msg->flags & QWP_FLAG_DELTA) && !read_delta(&x)) return false;
+  if ((msg->flags & QWP_FLAG_DELTA) && !delta_is_empty(&x) && !read_delta(&x)) return false;
   msg->dictionary_only = msg->table_count == 0 && msg->dict_count > 0;
   for (unsigned i = 0; i < msg->table_count; i++)
     if (!read_block(&x)) return false;

@@ -33,6 +33,7 @@ struct mock_column {
   const char *name; size_t name_n;   /* not NUL-terminated; empty = designated timestamp */
   uint8_t type;
   uint8_t ts_encoding;               /* QWP_TS_*; how `values` is laid out */
+  uint8_t width;                     /* bytes a value, where the type has a fixed width and nothing else */
   const uint8_t *nulls;              /* bitmap or NULL */
   const uint8_t *values;             /* dense, present values only (per type, see decode_column.h) */
   size_t values_n;

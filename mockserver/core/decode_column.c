@@ -240,7 +240,9 @@ const char *mock_column_type_name(uint8_t type) {
 
 bool mock_column_type_exists(uint8_t type) { return mock_column_type_name(type) != NULL; }
 
-bool mock_column_decode(const struct mock_column_input *in, struct mock_column *c) {
+uint8_t mock_column_type_width(uint8_t type) { return decoders[type].decode == decode_fixed ? decoders[type].width : 0; }
+
+bool mock_column_decode_any(const struct mock_column_input *in, struct mock_column *c) {
   const struct decoder *decoder = &decoders[c->type];
   if (!decoder->decode) return mock_reader_fail(in->reader, "%s columns are not decoded yet", decoder->name);
   return decoder->decode(in, c, decoder->width);

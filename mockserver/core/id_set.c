@@ -16,11 +16,10 @@ static size_t find(const struct mock_id_slot *slots, size_t capacity, int64_t pa
   return at;
 }
 
-bool mock_id_set_reserve(struct mock_id_set *s, size_t more) {
-  /* At most three quarters full; `more` is at most the rows of one group, far below SIZE_MAX. */
+bool mock_id_set_grow(struct mock_id_set *s, size_t more) {
+  /* `more` is at most the rows of one group, far below SIZE_MAX. */
   size_t capacity = s->capacity ? s->capacity : 64;
   while (s->used + more > capacity / 4 * 3) capacity *= 2;
-  if (capacity == s->capacity) return true;
   struct mock_id_slot *slots = calloc(capacity, sizeof *slots);
   if (!slots) return false;
   for (size_t i = 0; i < s->capacity; i++)
@@ -32,20 +31,14 @@ bool mock_id_set_reserve(struct mock_id_set *s, size_t more) {
   return true;
 }
 
-bool mock_id_set_add(struct mock_id_set *s, int64_t id) {
-  /* An arithmetic shift without relying on one: floor(id / 64). */
-  const int64_t page = (id - (int64_t)((uint64_t)id & 63)) / 64;
-  const uint64_t bit = UINT64_C(1) << ((uint64_t)id & 63);
+bool mock_id_set_add_elsewhere(struct mock_id_set *s, int64_t page, uint64_t bit) {
+  s->last = find(s->slots, s->capacity, page);
   struct mock_id_slot *slot = &s->slots[s->last];
-  if (slot->page != page || !slot->bits) {
-    s->last = find(s->slots, s->capacity, page);
-    slot = &s->slots[s->last];
-    if (!slot->bits) {
-      slot->page = page;
-      s->used++;
-    }
+  if (!slot->bits) {
+    slot->page = page;
+    s->used++;
   }
-  if (slot->bits & bit) return false;
+  const bool fresh = !(slot->bits & bit);
   slot->bits |= bit;
-  return true;
+  return fresh;
 }

@@ -23,9 +23,25 @@ struct mock_id_set {
 };
 
 void mock_id_set_free(struct mock_id_set *s);
+bool mock_id_set_grow(struct mock_id_set *s, size_t more);
+bool mock_id_set_add_elsewhere(struct mock_id_set *s, int64_t page, uint64_t bit);
+
 /* Makes sure that `more` ids can be added. false = out of memory, nothing changed. */
-bool mock_id_set_reserve(struct mock_id_set *s, size_t more);
+static inline bool mock_id_set_reserve(struct mock_id_set *s, size_t more) {
+  /* At most three quarters full. */
+  return s->used + more <= s->capacity / 4 * 3 || mock_id_set_grow(s, more);
+}
+
 /* True = it is new. Room must have been reserved. */
-bool mock_id_set_add(struct mock_id_set *s, int64_t id);
+static inline bool mock_id_set_add(struct mock_id_set *s, int64_t id) {
+  /* floor(id / 64), without relying on what a shift does to the sign */
+  const int64_t page = (int64_t)((uint64_t)id >> 6 | (id < 0 ? ~(~UINT64_C(0) >> 6) : 0));
+  const uint64_t bit = UINT64_C(1) << ((uint64_t)id & 63);
+  struct mock_id_slot *slot = &s->slots[s->last];
+  if (slot->page != page || !slot->bits) return mock_id_set_add_elsewhere(s, page, bit);
+  const bool fresh = !(slot->bits & bit);
+  slot->bits |= bit;
+  return fresh;
+}
 
 #endif

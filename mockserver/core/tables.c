@@ -156,40 +156,49 @@ size_t mock_table_add_column(struct mock_tables *t, struct mock_table *table, co
 
 /* ---- commit and rollback -------------------------------------------------------------------- */
 
-bool mock_pending_reserve(struct mock_pending_table *pt) {
+/* Memory for the rows of one table to become visible. */
+MOCK_EVERY bool reserve(struct mock_pending_table *pt) {
   return mock_id_set_reserve(&pt->table->ids, pt->id_count) &&
-         mock_rowset_reserve_all(&pt->table->rowset, &pt->rowset);
+         (pt->rowset.rows == 0 || mock_rowset_reserve_all(&pt->table->rowset, &pt->rowset));
 }
 
-static void forget(struct mock_pending_table *pt) {
+MOCK_EVERY void forget(struct mock_pending_table *pt) {
   pt->rows = pt->id_count = 0;
   pt->digest = 0;
-  mock_rowset_clear(&pt->rowset);
+  if (pt->rowset.column_count > 0) mock_rowset_clear(&pt->rowset);
 }
 
-void mock_pending_publish(struct mock_tables *t, struct mock_pending_table *pt) {
+/* Cannot fail once reserve said true. */
+MOCK_EVERY void publish(struct mock_tables *t, struct mock_pending_table *pt) {
   struct mock_table *table = pt->table;
-  for (size_t i = 0; i < pt->id_count; i++) {
-    if (mock_id_set_add(&table->ids, pt->ids[i])) t->unique++;
-    else t->doubled++;
-  }
-  if (t->level == MOCK_ROWS_FULL) mock_rowset_append(&table->rowset, &pt->rowset);
+  size_t fresh = 0;
+  for (size_t i = 0; i < pt->id_count; i++) fresh += mock_id_set_add(&table->ids, pt->ids[i]);
+  t->unique += fresh;
+  t->doubled += pt->id_count - fresh;
+  if (pt->rowset.rows > 0) mock_rowset_append(&table->rowset, &pt->rowset);
   table->digest += pt->digest;
   table->rows += pt->rows;
   table->seq_txn++;
   forget(pt);
 }
 
+bool mock_pending_publish_early(struct mock_pending *p, struct mock_pending_table *pt) {
+  if (!reserve(pt)) return false;
+  pt->early_rows += pt->rows;
+  publish(p->tables, pt);
+  return true;
+}
+
 size_t mock_tables_commit(struct mock_pending *p, void (*each)(void *arg, const char *name, size_t n, int64_t seq_txn),
                           void *arg) {
   for (size_t i = 0; i < p->touched_count; i++)
-    if (!mock_pending_reserve(p->touched[i])) return MOCK_COMMIT_OUT_OF_MEMORY;
+    if (!reserve(p->touched[i])) return MOCK_COMMIT_OUT_OF_MEMORY;
 
   size_t rows = 0;
   for (size_t i = 0; i < p->touched_count; i++) {
     struct mock_pending_table *pt = p->touched[i];
     rows += pt->rows + pt->early_rows;
-    if (pt->rows > 0) mock_pending_publish(p->tables, pt);
+    if (pt->rows > 0) publish(p->tables, pt);
     pt->early_rows = 0;
     pt->touched = false;
     const struct mock_table *table = pt->table;

@@ -71,7 +71,7 @@ struct mock_pending_table {
 struct mock_plan_column {
   size_t column;       /* MOCK_NO_COLUMN: a second column of the same name, dropped */
   mock_coerce convert; /* NULL = as it is */
-  bool designated, is_id, plain; /* plain: 8-byte integers as they are */
+  bool designated, is_id, plain; /* plain: LONG into LONG */
   uint64_t key;
   uint8_t type;        /* of the table's column */
 };
@@ -82,6 +82,7 @@ struct mock_plan {
   struct mock_plan_column *columns;
   size_t column_count, capacity;
   bool has_designated;
+  bool plain; /* all columns are */
 };
 
 #define MOCK_PLANS 16u
@@ -99,8 +100,7 @@ struct mock_pending {
   size_t local_capacity;
 };
 
-/* Makes the rows of one table visible, after mock_pending_reserve said true for it. */
-bool mock_pending_reserve(struct mock_pending_table *pt);
-void mock_pending_publish(struct mock_tables *t, struct mock_pending_table *pt);
+/* Makes the rows of one table visible before the group's commit. false = out of memory. */
+bool mock_pending_publish_early(struct mock_pending *p, struct mock_pending_table *pt);
 
 #endif
