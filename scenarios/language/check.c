@@ -8,6 +8,9 @@
 
 static bool checkMap(struct scn_reader *r, scn_node *map, const char *section, const char *key, int depth);
 
+/* A longer list of words would drown the message. */
+#define LIST_SHOWN_MAX 80u
+
 /* ---- what a key expects, in words ------------------------------------------------ */
 
 static void append(char *out, size_t n, const char *text) {
@@ -27,11 +30,11 @@ static void expected(const struct scn_key *k, char *out, size_t n) {
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
     if (k->forms & forms[i].form) append(out, n, forms[i].text);
   }
-  char list[192];
-  if (k->forms & SCN_IS_CHOICE) {
-    snprintf(list, sizeof list, "one of %s", k->words);
-    append(out, n, list);
-  }
+  char list[LIST_SHOWN_MAX + 16];
+  if (!(k->forms & SCN_IS_CHOICE)) return;
+  if (strlen(k->words) <= LIST_SHOWN_MAX) snprintf(list, sizeof list, "one of %s", k->words);
+  else snprintf(list, sizeof list, "a word that --explain lists");
+  append(out, n, list);
 }
 
 static bool wrongForm(struct scn_reader *r, scn_node *node, const struct scn_key *k) {
@@ -60,7 +63,10 @@ static bool wrongWord(struct scn_reader *r, scn_node *node, const struct scn_key
   char near[64];
   const char *nearest = nearestWord(k->words, text, near, sizeof near);
   if (!nearest) return wrongForm(r, node, k);
-  return scn_wrong_near(r, node, k->name, "word", nearest, "'%.60s' is not one of %.130s", text, k->words);
+  if (strlen(k->words) > LIST_SHOWN_MAX) {
+    return scn_wrong_near(r, node, k->name, "word", nearest, "'%.60s' is no word of this key", text);
+  }
+  return scn_wrong_near(r, node, k->name, "word", nearest, "'%.60s' is not one of %s", text, k->words);
 }
 
 static bool checkScalar(struct scn_reader *r, scn_node *node, const struct scn_key *k) {

@@ -49,7 +49,9 @@ static void forms(void **state) {
   refusedBehind("net: {peer_inside_send: yes}\n", "f.yaml:6: peer_inside_send: expected true or false");
   refusedBehind("server: {connection: 1}\n", "f.yaml:6: server: expected a list of mappings");
   refusedBehind("worlds: [simm]\n", "f.yaml:6: worlds: 'simm' is not one of sim|live|tls, nearest valid word 'sim'");
-  refusedBehind("connections: many\n", "f.yaml:6: connections: expected one of scripted|any");
+  refusedBehind("connections: several\n", "f.yaml:6: connections: expected one of scripted|any");
+  refusedBehind("connections: many\n",
+          "f.yaml:6: connections: 'many' is not one of scripted|any, nearest valid word 'any'");
   refusedBehind("net: 5\n", "f.yaml:6: net: expected a mapping");
 }
 
@@ -57,10 +59,10 @@ static void counters(void **state) {
   (void)state;
   refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect:\n  loop.snet: 8\n",
           "f.yaml:6: loop.snet: no such counter, nearest valid counter 'loop.sent'");
-  refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {srv.conn[2].frame: 8}\n",
-          "f.yaml:5: srv.conn[2].frame: no such counter, nearest valid counter 'srv.conn[].frames'");
-  refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {srv.conn[x].frames: 8}\n",
-          "f.yaml:5: srv.conn[x].frames: the bracket holds a connection number, from 1");
+  refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect:\n  srv.conn[2].frame: 8\n",
+          "f.yaml:6: srv.conn[2].frame: no such counter, nearest valid counter 'srv.conn[].frames'");
+  refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect:\n  srv.conn[x].frames: 8\n",
+          "f.yaml:6: srv.conn[x].frames: the bracket holds a connection number, from 1");
   refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {loop.sent: ~8}\n",
           "f.yaml:5: loop.sent: '~8' is no comparison: write 5, \"<= 5\", \"!= 0\" or \"1..4\"");
   refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {client.error: AUTH}\n",
@@ -105,9 +107,7 @@ static void steps(void **state) {
   stepsRefused("    - wait: {withn: 5s}\n", "f.yaml:8: withn: no such counter, nearest valid key 'within'");
   stepsRefused("    - wait: {within: 5s}\n", "f.yaml:8: wait: names no counter to wait for");
   stepsRefused("    - drain: {error: QWP_TIMEOT}\n",
-               "f.yaml:8: error: 'QWP_TIMEOT' is not one of QWP_AGAIN|QWP_TIMEOUT|QWP_BACKPRESSURE|QWP_CONN_LOST|"
-               "QWP_CONN_PROTOCOL|QWP_CONN_UPGRADE|QWP_CONN_ROLE|QWP_CONN_TIMEOUT|QWP_CON, nearest valid word "
-               "'QWP_TIMEOUT'");
+               "f.yaml:8: error: 'QWP_TIMEOT' is no word of this key, nearest valid word 'QWP_TIMEOUT'");
 }
 
 static void server(void **state) {
@@ -121,15 +121,16 @@ static void server(void **state) {
                 "f.yaml:7: reset: needs one of at_frame, at_byte, at_time and on, this has 2");
   refusedBehind("server:\n  - {connection: 1, ack: {up-to: 1, burst: 2}}\n",
                 "f.yaml:7: ack: mode, up-to, burst and lie exclude each other");
-  refusedBehind("server:\n  - {connection: 1, nack: {at_frame: 1}}\n", "f.yaml:7: status: missing: Status byte of the answer.");
-  refusedBehind("server:\n  - {connection: 1, raw: {hex: \"8\", at_frame: 1}}\n", "f.yaml:7: hex: expected pairs of hex digits");
+  refusedBehind("server:\n  - {connection: 1, nack: {at_frame: 1}}\n",
+          "f.yaml:7: status: missing: Status byte of the answer.");
+  refusedBehind("server:\n  - {connection: 1, raw: {hex: \"8\", at_frame: 1}}\n",
+          "f.yaml:7: hex: expected pairs of hex digits");
 }
 
 static void faults(void **state) {
   (void)state;
   refusedBehind("faults:\n  - {at: client.sned, do: EPIPE}\n",
-                "f.yaml:7: at: 'client.sned' is not one of client.send|client.recv|client.connect|client.wait|client.close|"
-                "client.clock|client.alloc|client.entropy|client.sync|clien, nearest valid word 'client.send'");
+                "f.yaml:7: at: 'client.sned' is no word of this key, nearest valid word 'client.send'");
   refusedBehind("faults:\n  - {at: client.send, nth: 1, byte: 2, do: EPIPE}\n",
                 "f.yaml:7: faults: nth, byte and frame exclude each other");
   refusedBehind("faults:\n  - {at: client.connect, do: short 1}\n",
@@ -138,7 +139,8 @@ static void faults(void **state) {
 
 static void matrix(void **state) {
   (void)state;
-  refusedBehind("matrix: {byte: [1]}\nseed: ${bite}\n", "f.yaml:7: bite: no such name in matrix, nearest valid name 'byte'");
+  refusedBehind("matrix: {byte: [1]}\nseed: ${bite}\n",
+          "f.yaml:7: bite: no such name in matrix, nearest valid name 'byte'");
   refusedBehind("matrix: {a: [1..4096], b: [1..2]}\n", "f.yaml:6: matrix: more than 4096 lines");
   refusedBehind("matrix: {a: [-9223372036854775807..9223372036854775807]}\n", "f.yaml:6: a: more than 4096 values");
   refusedBehind("matrix: [{a: 1}, {b: 1}]\n", "f.yaml:6: a: missing in this line of matrix");
@@ -152,7 +154,7 @@ static void hostile(void **state) {
   refused("[1]\n", "f.yaml:1: expected a mapping of keys");
   refused("a: [\n", "f.yaml:2: not YAML: did not find expected node content");
   refused(GOOD "---\nb: 1\n", "f.yaml:7: a second document: a file has one");
-  refused(GOOD "server: &s\n  - {connection: 1, nack: *s}\n", "f.yaml:7: status: missing: Status byte of the answer.");
+  refused(GOOD "server: &s\n  - {connection: 1, nack: *s}\n", "f.yaml:7: connection: no such key here");
   char *big = calloc(1, 1048578);
   assert_non_null(big);
   memset(big, '#', 1048577);
@@ -171,7 +173,7 @@ static void aliasesAreBounded(void **state) {
     n += (size_t)snprintf(text + n, sizeof text - n, "  - {connection: %d, ping: *p}\n", i);
   }
   assert_false(scn_read("f.yaml", text, n, &file, &problem));
-  assert_string_equal(problem.text, "f.yaml:9: at_frame: more than 200000 values");
+  assert_string_equal(problem.text, "f.yaml:796: ping: more than 200000 values");
   assert_null(file.arena);
 }
 

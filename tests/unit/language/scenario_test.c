@@ -107,7 +107,8 @@ static void entries(void **state) {
       "  - {connection: any, upgrade: {die_after: 20}, ack: {mode: each, delay: 5ms}}\n"
       "  - {reader: 1, upgrade: hang}\n"
       "  - {connection: 2, reset: {at_frame: 5, frames: data}}\n"
-      "server_settings: {profile: jul2026, strict: refuse, send_buffer: 4KiB, blocking_acks: true, refuse_connects: 3}\n");
+      "server_settings: {profile: jul2026, strict: refuse, send_buffer: 4KiB, blocking_acks: true,"
+      " refuse_connects: 3}\n");
   const struct mock_entry *e = s->server.entries;
   assert_int_equal(s->server.entry_count, 4); /* the two of connection 2 are one */
   assert_int_equal(e[0].upgrade, MOCK_UPGRADE_STATUS);
@@ -152,7 +153,7 @@ static void rules(void **state) {
   assert_int_equal(r[0].code, 6);
   assert_int_equal(r[0].n, 3);
   assert_string_equal(r[0].text, "full");
-  assert_int_equal(r[0].line, 7);
+  assert_int_equal(r[0].line, 8);
   assert_int_equal(r[1].action, MOCK_DO_CLOSE);
   assert_int_equal(r[1].trigger, MOCK_AT_BYTE);
   assert_int_equal(r[1].n, 99);
@@ -178,8 +179,10 @@ static void rules(void **state) {
 static void faults(void **state) {
   (void)state;
   const struct scn_scenario *s = read(HEAD CLIENT EXPECT "faults:\n"
-      "  - {at: client.send, connection: 1, nth: 1, do: EPIPE}\n  - {at: client.recv, byte: 90, do: chunk 7, times: forever}\n"
-      "  - {at: client.send, frame: 3, do: short 40, kind: any}\n  - {at: client.connect, do: ECONNREFUSED, times: 20}\n"
+      "  - {at: client.send, connection: 1, nth: 1, do: EPIPE}\n  - {at: client.recv, byte: 90, do: chunk 7,"
+      " times: forever}\n"
+      "  - {at: client.send, frame: 3, do: short 40, kind: any}\n  - {at: client.connect, do: ECONNREFUSED,"
+      " times: 20}\n"
       "  - {at: client.wait, phase: upgrade, do: delay-before 5ms, until: released}\n");
   const struct fault_rule *r = s->faults.rules;
   assert_int_equal(s->faults.rule_count, 5);
@@ -212,7 +215,8 @@ static void faults(void **state) {
 static void facts(void **state) {
   (void)state;
   const struct scn_scenario *s = read(HEAD CLIENT "expect:\n  srv.frames: 1..4\n  io.send: \"<= 5\"\n"
-      "  srv.conn[2].frames: 3\n  srv.conn[2].end: close 1000\n  srv.rows[narrow]: 8\n  srv.violation[WIRE-DICT-004]: 1\n"
+      "  srv.conn[2].frames: 3\n  srv.conn[2].end: close 1000\n  srv.rows[narrow]: 8\n "
+      " srv.violation[WIRE-DICT-004]: 1\n"
       "  srv.dict[1]: 4\n  client.error: QWP_AUTH\n  client.error.text: 401\n"
       "  io.trace: [\"send(100)->40\", \"send(60)->again\", poll_w, \"send(60)->60\"]\n");
   const struct scn_fact *f = s->expect;

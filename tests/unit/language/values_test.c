@@ -19,7 +19,8 @@ static void ints(void **state) {
   assert_int_equal(v, 13);
   assert_true(scn_value_int("9223372036854775807", &v));
   assert_true(v == INT64_MAX);
-  static const char *const bad[] = {"", "-", "0x", "+1", " 1", "1 ", "1e3", "9223372036854775808", "0xg", "--1", "1_000"};
+  static const char *const bad[] = {"", "-", "0x", "+1", " 1", "1 ", "1e3", "9223372036854775808", "0xg",
+    "--1", "1_000"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(scn_value_int(bad[i], &v));
 }
 
