@@ -33,11 +33,6 @@ enum qwp_status qwp_bytes_append(struct qwp_bytes *b, const void *p, size_t n) {
   return QWP_OK;
 }
 
-void qwp_put_u8(struct qwp_bytes *b, uint8_t v) {
-  assert(b->cap - b->len >= 1);
-  b->data[b->len++] = v;
-}
-
 void qwp_put_u16(struct qwp_bytes *b, uint16_t v) {
   qwp_put_u8(b, (uint8_t)v);
   qwp_put_u8(b, (uint8_t)(v >> 8));
@@ -52,23 +47,6 @@ void qwp_put_u32(struct qwp_bytes *b, uint32_t v) {
 void qwp_put_u64(struct qwp_bytes *b, uint64_t v) {
   qwp_put_u32(b, (uint32_t)v);
   qwp_put_u32(b, (uint32_t)(v >> 32));
-}
-
-void qwp_put_varint(struct qwp_bytes *b, uint64_t v) {
-  while (v >= 0x80) {
-    qwp_put_u8(b, (uint8_t)(v | 0x80));
-    v >>= 7;
-  }
-  qwp_put_u8(b, (uint8_t)v);
-}
-
-size_t qwp_varint_size(uint64_t v) {
-  size_t n = 1;
-  while (v >= 0x80) {
-    v >>= 7;
-    n++;
-  }
-  return n;
 }
 
 uint16_t qwp_get_u16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }

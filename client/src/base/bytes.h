@@ -2,6 +2,7 @@
 #ifndef QWP_BASE_BYTES_H
 #define QWP_BASE_BYTES_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,13 +30,24 @@ static inline void qwp_put(struct qwp_bytes *b, const void *p, size_t n) {
   if (n) memcpy(b->data + b->len, p, n);
   b->len += n;
 }
-void qwp_put_u8(struct qwp_bytes *b, uint8_t v);
+static inline void qwp_put_u8(struct qwp_bytes *b, uint8_t v) {
+  assert(b->len < b->cap);
+  b->data[b->len++] = v;
+}
 void qwp_put_u16(struct qwp_bytes *b, uint16_t v);
 void qwp_put_u32(struct qwp_bytes *b, uint32_t v);
 void qwp_put_u64(struct qwp_bytes *b, uint64_t v);
-void qwp_put_varint(struct qwp_bytes *b, uint64_t v);
+static inline void qwp_put_varint(struct qwp_bytes *b, uint64_t v) {
+  for (; v >= 0x80; v >>= 7) qwp_put_u8(b, (uint8_t)(v | 0x80));
+  qwp_put_u8(b, (uint8_t)v);
+}
 
-size_t qwp_varint_size(uint64_t v);
+static inline size_t qwp_varint_size(uint64_t v) {
+  size_t n = 1;
+  for (; v >= 0x80; v >>= 7) n++;
+  return n;
+}
+
 /* Little-endian at any alignment. */
 uint16_t qwp_get_u16(const uint8_t *p);
 uint32_t qwp_get_u32(const uint8_t *p);

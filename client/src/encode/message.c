@@ -12,10 +12,7 @@
 /* ---- encodings ---------------------------------------------------------------- */
 
 static void own_nulls(struct qwp_encoding *e) {
-  for (unsigned code = 0; code < QWP_TYPE_CODES; code++) {
-    const struct qwp_type *type = qwp_type_of(code);
-    e->nulls[code] = type ? type->nulls : QWP_NULL_BITMAP;
-  }
+  for (unsigned code = 0; code < QWP_TYPE_CODES; code++) e->nulls[code] = QWP_TYPES[code].nulls;
 }
 
 void qwp_encoding_default(struct qwp_encoding *e, const struct qwp_symbols *symbols) {

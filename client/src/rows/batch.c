@@ -93,8 +93,8 @@ enum qwp_status qwp_batch_table(struct qwp_batch *b, const char *name, size_t n,
     if (!is_new) t = b->tables[id];
   }
   if (t->rows >= QWP_MAX_ROWS)
-    return qwp_name_fail(err, QWP_TOO_LARGE, "table", name, n, "has %u rows waiting, the most a block can have: flush",
-                         QWP_MAX_ROWS);
+    return qwp_name_fail(err, QWP_TOO_LARGE, "table", name, n,
+                         "has %u rows waiting, the most a block can have: flush", QWP_MAX_ROWS);
   b->open = b->last = t;
   b->open_is_new = is_new;
   qwp_table_row_begin(t);
@@ -114,13 +114,13 @@ static enum qwp_status no_room(enum qwp_status st, const struct qwp_table *t, st
 
 /* Finds or makes the column and room for a value of n bytes. *out is NULL when the row has given it
  * one already. A failure leaves no new column behind. */
-static enum qwp_status begin_value(struct qwp_batch *b, const char *col, size_t coln, unsigned code, size_t n,
+static inline enum qwp_status begin_value(struct qwp_batch *b, const char *col, size_t coln, unsigned code, size_t n,
                                    struct qwp_column **out, struct qwp_error *err) {
   struct qwp_table *t = b->open;
   if (!t) return no_row(err);
   uint32_t count = t->count;
-  struct qwp_column *c;
-  enum qwp_status st = qwp_table_column(t, col, coln, code, b->name_bytes_max, &c, err);
+  struct qwp_column *c = qwp_table_expected(t, col, coln, code);
+  enum qwp_status st = c ? QWP_OK : qwp_table_column(t, col, coln, code, b->name_bytes_max, &c, err);
   if (st != QWP_OK) return st;
   *out = NULL;
   if (c->set_row == t->rows) return QWP_OK;
@@ -133,7 +133,7 @@ static enum qwp_status begin_value(struct qwp_batch *b, const char *col, size_t 
   return QWP_OK;
 }
 
-static enum qwp_status set_value(struct qwp_batch *b, const char *col, size_t coln, unsigned code, const void *value,
+static inline enum qwp_status set_value(struct qwp_batch *b, const char *col, size_t coln, unsigned code, const void *value,
                                  size_t n, struct qwp_error *err) {
   struct qwp_column *c;
   enum qwp_status st = begin_value(b, col, coln, code, n, &c, err);
@@ -186,7 +186,8 @@ static enum qwp_status check_text(const struct qwp_batch *b, const char *col, si
   if (!b->open) return no_row(err);
   if (n > bytes_max)
     return qwp_name_fail(err, QWP_VALUE, "column", col, coln, "was given a text of more than %zu bytes", bytes_max);
-  if (!qwp_utf8_valid(v, n)) return qwp_name_fail(err, QWP_VALUE, "column", col, coln, "was given a text that is not UTF-8");
+  if (!qwp_utf8_valid(v, n))
+    return qwp_name_fail(err, QWP_VALUE, "column", col, coln, "was given a text that is not UTF-8");
   return QWP_OK;
 }
 

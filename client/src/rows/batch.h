@@ -35,10 +35,13 @@ enum qwp_status qwp_batch_table(struct qwp_batch *b, const char *name, size_t n,
 enum qwp_status qwp_batch_bool(struct qwp_batch *b, const char *col, size_t coln, bool v, struct qwp_error *err);
 enum qwp_status qwp_batch_long(struct qwp_batch *b, const char *col, size_t coln, int64_t v, struct qwp_error *err);
 enum qwp_status qwp_batch_double(struct qwp_batch *b, const char *col, size_t coln, double v, struct qwp_error *err);
-enum qwp_status qwp_batch_symbol(struct qwp_batch *b, const char *col, size_t coln, const char *v, size_t n, struct qwp_error *err);
-enum qwp_status qwp_batch_varchar(struct qwp_batch *b, const char *col, size_t coln, const char *v, size_t n, struct qwp_error *err);
+enum qwp_status qwp_batch_symbol(struct qwp_batch *b, const char *col, size_t coln, const char *v, size_t n,
+                                 struct qwp_error *err);
+enum qwp_status qwp_batch_varchar(struct qwp_batch *b, const char *col, size_t coln, const char *v, size_t n,
+                                  struct qwp_error *err);
 /* type: QWP_TYPE_TIMESTAMP or QWP_TYPE_TIMESTAMP_NANOS */
-enum qwp_status qwp_batch_timestamp(struct qwp_batch *b, const char *col, size_t coln, unsigned type, int64_t v, struct qwp_error *err);
+enum qwp_status qwp_batch_timestamp(struct qwp_batch *b, const char *col, size_t coln, unsigned type, int64_t v,
+                                    struct qwp_error *err);
 /* Makes the column known, with that type, and gives it no value: one that follows in the same row is its first. */
 enum qwp_status qwp_batch_null(struct qwp_batch *b, const char *col, size_t coln, unsigned type, struct qwp_error *err);
 

@@ -34,17 +34,12 @@ void qwp_column_free(struct qwp_column *c) {
 
 /* ---- appending ------------------------------------------------------------------ */
 
-/* The usual case, room at hand, without a call. */
-static enum qwp_status reserve(struct qwp_bytes *b, size_t n) {
-  return n <= b->cap - b->len ? QWP_OK : qwp_bytes_reserve(b, n);
-}
-
-enum qwp_status qwp_column_reserve(struct qwp_column *c, uint32_t row, size_t n) {
-  enum qwp_status st = reserve(&c->data, n);
-  if (st == QWP_OK && c->type->shape == QWP_SHAPE_TEXT) st = reserve(&c->ends, sizeof(uint32_t));
+enum qwp_status qwp_column_make_room(struct qwp_column *c, uint32_t row, size_t n) {
+  enum qwp_status st = qwp_bytes_reserve(&c->data, n);
+  if (st == QWP_OK && c->type->shape == QWP_SHAPE_TEXT) st = qwp_bytes_reserve(&c->ends, sizeof(uint32_t));
   if (st == QWP_OK && row > c->now.rows) {
     size_t need = bitmap_bytes(row);
-    if (need > c->nulls.len) st = reserve(&c->nulls, need - c->nulls.len);
+    if (need > c->nulls.len) st = qwp_bytes_reserve(&c->nulls, need - c->nulls.len);
   }
   return st;
 }
@@ -61,9 +56,9 @@ static void set_bits(uint8_t *bits, uint32_t from, uint32_t to) {
   }
 }
 
-/* Marks the rows that passed without a value. Bits of an undone value's gap are still set and are
- * set again: those rows were null then and are null now. */
-static void mark_gap(struct qwp_column *c, uint32_t row) {
+/* Bits of the gap before an undone value are still set and are set again: those rows were null then and
+ * are null now. */
+void qwp_column_mark_gap(struct qwp_column *c, uint32_t row) {
   size_t need = bitmap_bytes(row);
   if (need > c->nulls.len) {
     memset(c->nulls.data + c->nulls.len, 0, need - c->nulls.len);
@@ -72,34 +67,14 @@ static void mark_gap(struct qwp_column *c, uint32_t row) {
   set_bits(c->nulls.data, c->now.rows, row);
 }
 
-static void begin_value(struct qwp_column *c, uint32_t row) {
-  assert(row >= c->now.rows);
-  if (row > c->now.rows) mark_gap(c, row);
-  c->before = c->now;
-  c->set_row = row;
-}
-
-static void end_value(struct qwp_column *c, uint32_t row) {
-  c->now.rows = row + 1;
-  c->now.values++;
-  c->now.bytes = (uint32_t)c->data.len;
-}
-
-void qwp_column_put(struct qwp_column *c, uint32_t row, const void *value, size_t n) {
-  begin_value(c, row);
-  if (n == 8)
-    memcpy(c->data.data + c->data.len, value, 8); /* one store, for the types that fill most tables */
-  else if (n > 0)
-    memcpy(c->data.data + c->data.len, value, n);
-  c->data.len += n;
-  end_value(c, row);
-  if (c->type->shape == QWP_SHAPE_TEXT) qwp_put_u32(&c->ends, c->now.bytes);
-}
-
 void qwp_column_put_symbol(struct qwp_column *c, uint32_t row, uint32_t id) {
-  begin_value(c, row);
-  qwp_put_varint(&c->data, id);
-  end_value(c, row);
+  uint8_t code[QWP_SYMBOL_ID_BYTES_MAX];
+  size_t n = 0;
+  for (uint32_t rest = id; ; rest >>= 7) {
+    code[n++] = (uint8_t)(rest >= 0x80 ? rest | 0x80 : rest);
+    if (rest < 0x80) break;
+  }
+  qwp_column_put(c, row, code, n);
   if (id >= c->now.ids) c->now.ids = id + 1;
 }
 

@@ -52,10 +52,27 @@ void qwp_column_free(struct qwp_column *c);
 
 /* Room for one value of n bytes in this row (>= now.rows), so that the put that follows cannot
  * fail. QWP_NOMEM, QWP_TOO_LARGE (2 GiB in one column); the column's content is unchanged. */
-QWP_MUST_USE enum qwp_status qwp_column_reserve(struct qwp_column *c, uint32_t row, size_t n);
+enum qwp_status qwp_column_make_room(struct qwp_column *c, uint32_t row, size_t n);
+QWP_MUST_USE static inline enum qwp_status qwp_column_reserve(struct qwp_column *c, uint32_t row, size_t n) {
+  bool plain = row == c->now.rows && c->type->shape != QWP_SHAPE_TEXT;
+  return plain && n <= c->data.cap - c->data.len ? QWP_OK : qwp_column_make_room(c, row, n);
+}
 
-/* Appends the value of this row; reserved before. Bytes as the shape of the type wants them. */
-void qwp_column_put(struct qwp_column *c, uint32_t row, const void *value, size_t n);
+/* Marks the rows from now.rows to `row` as null: they passed without a value. Reserved before. */
+void qwp_column_mark_gap(struct qwp_column *c, uint32_t row);
+
+/* Appends the value of this row; reserved before. Bytes as the shape of the type wants them. Inline
+ * like the reserve, since every value of every row comes through here. */
+static inline void qwp_column_put(struct qwp_column *c, uint32_t row, const void *value, size_t n) {
+  if (row > c->now.rows) qwp_column_mark_gap(c, row);
+  c->before = c->now;
+  c->set_row = row;
+  qwp_put(&c->data, value, n);
+  c->now.rows = row + 1;
+  c->now.values++;
+  c->now.bytes = (uint32_t)c->data.len;
+  if (c->type->shape == QWP_SHAPE_TEXT) qwp_put_u32(&c->ends, c->now.bytes);
+}
 /* The same for SYMBOL: the id as a varint of at most 5 bytes. */
 void qwp_column_put_symbol(struct qwp_column *c, uint32_t row, uint32_t id);
 #define QWP_SYMBOL_ID_BYTES_MAX 5

@@ -36,13 +36,6 @@ static bool column_equal(const void *owner, uint32_t id, const char *name, size_
   return true;
 }
 
-/* Rows of a table mostly name the same columns in the same order: try the next one before hashing. */
-static struct qwp_column *find_expected(const struct qwp_table *t, const char *name, size_t n) {
-  if (t->next >= t->count) return NULL;
-  struct qwp_column *c = &t->columns[t->next];
-  return c->name_bytes == n && memcmp(c->name, name, n) == 0 ? c : NULL;
-}
-
 static enum qwp_status reserve_column(struct qwp_table *t) {
   if (t->count < t->cap) return QWP_OK;
   uint32_t cap = t->cap ? t->cap * 2 : 8;
@@ -57,8 +50,8 @@ static enum qwp_status reserve_column(struct qwp_table *t) {
 static enum qwp_status add_column(struct qwp_table *t, const char *name, size_t n, uint32_t hash, unsigned code,
                                   struct qwp_column **out, struct qwp_error *err) {
   if (t->count >= QWP_MAX_COLUMNS)
-    return qwp_name_fail(err, QWP_TOO_LARGE, "table", t->name, t->name_bytes, "has %u columns, the most a block can have",
-                         QWP_MAX_COLUMNS);
+    return qwp_name_fail(err, QWP_TOO_LARGE, "table", t->name, t->name_bytes,
+                         "has %u columns, the most a block can have", QWP_MAX_COLUMNS);
   if (reserve_column(t) != QWP_OK || qwp_index_reserve(&t->index) != QWP_OK ||
       qwp_column_init(&t->columns[t->count], t->ops, name, n, hash, code) != QWP_OK)
     return qwp_fail(err, QWP_NOMEM, "out of memory for a column");
@@ -68,19 +61,16 @@ static enum qwp_status add_column(struct qwp_table *t, const char *name, size_t 
 
 enum qwp_status qwp_table_column(struct qwp_table *t, const char *name, size_t n, unsigned code,
                                  size_t name_bytes_max, struct qwp_column **out, struct qwp_error *err) {
-  struct qwp_column *c = n > 0 ? find_expected(t, name, n) : NULL;
-  if (!c) {
-    uint32_t hash = qwp_index_hash_folded(name, n);
-    uint32_t id = qwp_index_find(&t->index, hash, column_equal, t, name, n);
-    if (id == QWP_INDEX_NONE) {
-      const char *fault = qwp_name_column_fault(name, n, name_bytes_max);
-      if (fault) return qwp_name_fail(err, QWP_NAME, "column name", name, n, "%s", fault);
-      enum qwp_status st = add_column(t, name, n, hash, code, out, err);
-      if (st == QWP_OK) qwp_index_put(&t->index, hash, t->count - 1);
-      return st;
-    }
-    c = &t->columns[id];
+  uint32_t hash = qwp_index_hash_folded(name, n);
+  uint32_t id = qwp_index_find(&t->index, hash, column_equal, t, name, n);
+  if (id == QWP_INDEX_NONE) {
+    const char *fault = qwp_name_column_fault(name, n, name_bytes_max);
+    if (fault) return qwp_name_fail(err, QWP_NAME, "column name", name, n, "%s", fault);
+    enum qwp_status st = add_column(t, name, n, hash, code, out, err);
+    if (st == QWP_OK) qwp_index_put(&t->index, hash, t->count - 1);
+    return st;
   }
+  struct qwp_column *c = &t->columns[id];
   if (c->code != code)
     return qwp_name_fail(err, QWP_TYPE, "column", name, n, "is %s and cannot become %s", c->type->name,
                          qwp_type_of(code)->name);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "qwp/ops.h"
 #include "qwp/status.h"
@@ -45,6 +46,15 @@ void qwp_table_del(struct qwp_table *t);
  * another type), QWP_TOO_LARGE (QWP_MAX_COLUMNS [LIMIT-004]), QWP_NOMEM: the table is unchanged. */
 enum qwp_status qwp_table_column(struct qwp_table *t, const char *name, size_t n, unsigned code,
                                  size_t name_bytes_max, struct qwp_column **out, struct qwp_error *err);
+
+/* The column expected next, if it has exactly this name and type; else NULL, which says nothing: ask
+ * qwp_table_column. Rows of a table mostly name the same columns in the same order. */
+static inline struct qwp_column *qwp_table_expected(const struct qwp_table *t, const char *name, size_t n,
+                                                    unsigned code) {
+  if (t->next >= t->count || n == 0) return NULL;
+  struct qwp_column *c = &t->columns[t->next];
+  return c->name_bytes == n && c->code == code && memcmp(c->name, name, n) == 0 ? c : NULL;
+}
 
 /* The designated timestamp, which becomes a column of the table if it has none. While the batch holds no
  * value of it it may take the other unit: the caller then calls qwp_column_retype before the put.

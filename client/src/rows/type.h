@@ -12,6 +12,7 @@
 #define QWP_ROWS_TYPE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define QWP_TYPE_CODES 32 /* codes are below; tables by type have this many entries */
@@ -31,7 +32,11 @@ struct qwp_type {
   bool timestamp;           /* carries an encoding byte under QWP_FLAG_GORILLA [WIRE-TS-003] */
 };
 
+extern const struct qwp_type QWP_TYPES[QWP_TYPE_CODES]; /* by code; entries without a name are none */
+
 /* The entry of a QWP_TYPE_* code, or NULL for a code that is none or cannot be made yet. */
-const struct qwp_type *qwp_type_of(unsigned code);
+static inline const struct qwp_type *qwp_type_of(unsigned code) {
+  return code < QWP_TYPE_CODES && QWP_TYPES[code].name ? &QWP_TYPES[code] : NULL;
+}
 
 #endif

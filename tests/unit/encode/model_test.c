@@ -172,7 +172,8 @@ static enum qwp_status set_cell(struct rows_kit *k, unsigned col, const struct c
 static struct cell random_cell(struct model *m, unsigned col) {
   struct cell c = {.set = true, .number = (uint64_t)random_below(UINT32_MAX) << 31 ^ random_below(UINT32_MAX)};
   if (TYPES[col] == QWP_TYPE_BOOLEAN) c.number &= 1;
-  if (TYPES[col] == QWP_TYPE_VARCHAR) snprintf(c.text, sizeof c.text, "%.*s", (int)random_below(30), "words of some length, or none");
+  if (TYPES[col] == QWP_TYPE_VARCHAR)
+    snprintf(c.text, sizeof c.text, "%.*s", (int)random_below(30), "words of some length, or none");
   if (TYPES[col] == QWP_TYPE_SYMBOL) {
     snprintf(c.text, sizeof c.text, "symbol%u", random_below(TEXTS - 1));
     c.number = model_symbol(m, c.text);

@@ -28,8 +28,10 @@ static void every_byte(void **state) {
 
 static void positions(void **state) {
   (void)state;
-  static const char *const refused[] = {"", ".a", "a.", ".", "..", "a..b", " a", "a ", " ", "   ", "\xEF\xBB\xBF", "a\xEF\xBB\xBFz", "a\xFFz", "a\xC3"};
-  static const char *const taken[] = {"a", "a.b", "p_.ok.ok", "a b", "a-b", "-", "a\x10z", "a\x1Fz", "\xC3\xA9", "a\xE2\x80\xA8z", "&#;|<$", "\xEF\xBB\xBE"};
+  static const char *const refused[] = {"", ".a", "a.", ".", "..", "a..b", " a", "a ",
+                                        " ", "   ", "\xEF\xBB\xBF", "a\xEF\xBB\xBFz", "a\xFFz", "a\xC3"};
+  static const char *const taken[] = {"a", "a.b", "p_.ok.ok", "a b", "a-b", "-",
+                                      "a\x10z", "a\x1Fz", "\xC3\xA9", "a\xE2\x80\xA8z", "&#;|<$", "\xEF\xBB\xBE"};
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
     if (table_ok(refused[i])) fail_msg("taken as a table: case %zu", i);
   for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
