@@ -115,7 +115,7 @@ static enum qwp_status no_room(enum qwp_status st, const struct qwp_table *t, st
 /* Finds or makes the column and room for a value of n bytes. *out is NULL when the row has given it
  * one already. A failure leaves no new column behind. */
 static inline enum qwp_status begin_value(struct qwp_batch *b, const char *col, size_t coln, unsigned code, size_t n,
-                                   struct qwp_column **out, struct qwp_error *err) {
+                                          struct qwp_column **out, struct qwp_error *err) {
   struct qwp_table *t = b->open;
   if (!t) return no_row(err);
   uint32_t count = t->count;
@@ -133,8 +133,8 @@ static inline enum qwp_status begin_value(struct qwp_batch *b, const char *col, 
   return QWP_OK;
 }
 
-static inline enum qwp_status set_value(struct qwp_batch *b, const char *col, size_t coln, unsigned code, const void *value,
-                                 size_t n, struct qwp_error *err) {
+static inline enum qwp_status set_value(struct qwp_batch *b, const char *col, size_t coln, unsigned code,
+                                        const void *value, size_t n, struct qwp_error *err) {
   struct qwp_column *c;
   enum qwp_status st = begin_value(b, col, coln, code, n, &c, err);
   if (st != QWP_OK || !c) return st;
