@@ -65,7 +65,7 @@ static bool readDrain(struct scn_reader *r, scn_node *map, struct scn_step *step
 
 static bool readWait(struct scn_reader *r, scn_node *map, struct scn_step *step) {
   if (!scn_get_duration(r, map, "within", &step->within_ns)) return false;
-  if (!scn_read_facts(r, map, "within", &step->facts, &step->fact_count)) return false;
+  if (!scn_read_client_facts(r, map, "within", &step->facts, &step->fact_count)) return false;
   return step->fact_count > 0 || scn_wrong(r, map, "wait", "names no counter to wait for");
 }
 
@@ -75,7 +75,7 @@ static bool readStepValue(struct scn_reader *r, scn_node *item, scn_node *value,
     case SCN_DRAIN: return readDrain(r, value, step);
     case SCN_WAIT: return readWait(r, value, step);
     case SCN_ADVANCE: return scn_get_duration(r, item, "advance", &step->advance_ns);
-    case SCN_EXPECT: return scn_read_facts(r, value, NULL, &step->facts, &step->fact_count);
+    case SCN_EXPECT: return scn_read_client_facts(r, value, NULL, &step->facts, &step->fact_count);
     case SCN_FLUSH:
     case SCN_CLOSE: return readError(r, value, step);
     case SCN_HOLD:

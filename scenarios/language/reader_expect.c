@@ -114,3 +114,14 @@ bool scn_read_facts(struct scn_reader *r, scn_node *map, const char *skip, const
   *count = n;
   return true;
 }
+
+bool scn_read_client_facts(struct scn_reader *r, scn_node *map, const char *skip, const struct scn_fact **out,
+                           size_t *count) {
+  if (!scn_read_facts(r, map, skip, out, count)) return false;
+  for (size_t i = 0; i < *count; i++) {
+    const struct scn_fact *f = &(*out)[i];
+    if (f->source == SCN_FROM_METRICS || f->source == SCN_FROM_FAULTS) continue;
+    return scn_wrong(r, scn_get(r, map, f->name), f->name, "a step knows the client's counters only: judge this in expect");
+  }
+  return true;
+}

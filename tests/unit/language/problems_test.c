@@ -105,6 +105,8 @@ static void steps(void **state) {
   stepsRefused("    - publish: {rows: 1, schema: padded, frame_bytes: 64}\n",
                "f.yaml:8: flush: schema padded is one row a frame: write flush: each");
   stepsRefused("    - wait: {withn: 5s}\n", "f.yaml:8: withn: no such counter, nearest valid key 'within'");
+  stepsRefused("    - wait: {srv.frames: 5}\n",
+               "f.yaml:8: srv.frames: a step knows the client's counters only: judge this in expect");
   stepsRefused("    - wait: {within: 5s}\n", "f.yaml:8: wait: names no counter to wait for");
   stepsRefused("    - drain: {error: QWP_TIMEOT}\n",
                "f.yaml:8: error: 'QWP_TIMEOT' is no word of this key, nearest valid word 'QWP_TIMEOUT'");
