@@ -121,7 +121,8 @@ bool scn_read_client_facts(struct scn_reader *r, scn_node *map, const char *skip
   for (size_t i = 0; i < *count; i++) {
     const struct scn_fact *f = &(*out)[i];
     if (f->source == SCN_FROM_METRICS || f->source == SCN_FROM_FAULTS) continue;
-    return scn_wrong(r, scn_get(r, map, f->name), f->name, "a step knows the client's counters only: judge this in expect");
+    return scn_wrong(r, scn_get(r, map, f->name), f->name,
+                     "a step knows the client's counters only: judge this in expect");
   }
   return true;
 }
