@@ -6,23 +6,37 @@
  * Counters, as the scenarios name them (each exact):
  *   io.send, io.recv      calls that reach the socket table after the 101, but control frames
  *   io.ctl_send           sends of control frames only
- *   io.hs_send, io.hs_recv the upgrade's own calls
- *   io.poll_w             waits that ask for writable (with or without readable)
- *   io.poll_r             waits that ask for readable only, while a connection is open
+ *   io.hs_send, io.hs_recv, io.hs_wait  the upgrade's own calls, connect waits with them
+ *   io.poll_w             waits that ask for writable (with or without readable) after the 101
+ *   io.poll_r             waits that ask for readable only after the 101
  *   io.idle               waits for wake and time only
- *   io.bytes_out, io.bytes_in  bytes taken and given after the 101
- *   io.flush              completed hand-overs of at least one byte
+ *   io.bytes_out, io.bytes_in  bytes taken and given after the 101, control frames included
+ *   io.flush              completed hand-overs: sends after the 101, but of control frames
+ *                         only, whose last byte was taken
  *   io.connects           connect calls
  *   clk.now               clock reads of any kind
- *   mem.alloc, mem.live   allocations made, and those not yet freed
+ *   mem.alloc, mem.live   allocations made (a realloc is one), and blocks not yet freed
  *   net.open              sockets not yet closed
+ * Calls count as the client makes them, failed and faulted ones too. Bytes behind the
+ * 101 in the same recv count in io.bytes_in; the call itself is an upgrade call.
  *
  * The layer finds the end of the upgrade by reading the peer's bytes up to the blank
  * line, and frame boundaries by walking the client's WebSocket headers.
  *
- * A whole fault: an injected EPIPE or reset makes later sends fail and tells the
- * peer; bytes already received are delivered first (CASE-08). ENOBUFS, ENOMEM,
- * EINTR, would-block and a short transfer leave the connection alive.
+ * Connection N is the N-th that this client began and that came to stand: a refused or
+ * abandoned dial gives its number back. A rule of client.connect for connection N fits
+ * every dial that would become it.
+ *
+ * A whole fault: any errno of a send or recv but ENOBUFS, ENOMEM, EINTR and EAGAIN ends
+ * the connection. ECONNRESET and RST reset it (options.reset), any other shuts our half
+ * down (FIN), behind the bytes taken so far. The peer's bytes that had arrived when a
+ * send failed are still delivered, then end of stream; later sends fail with EPIPE and
+ * waits report ready (CASE-08). A failed recv loses what it has not delivered. Rules do
+ * not fit the calls on a connection that is over. ENOBUFS, ENOMEM, EINTR, would-block
+ * and a short transfer leave the connection alive.
+ *
+ * Threads: as ops.h says of each table. Counters may be read from any thread, and are
+ * exact when the loop is parked or ended; the trace only then.
  */
 #ifndef FAULT_FAULTS_H
 #define FAULT_FAULTS_H
@@ -38,7 +52,7 @@ struct faults;
 
 #define FAULT_COUNTERS(X) \
   X(send, "io.send") X(recv, "io.recv") X(ctl_send, "io.ctl_send") X(hs_send, "io.hs_send") \
-  X(hs_recv, "io.hs_recv") X(poll_w, "io.poll_w") X(poll_r, "io.poll_r") X(idle, "io.idle") \
+  X(hs_recv, "io.hs_recv") X(hs_wait, "io.hs_wait") X(poll_w, "io.poll_w") X(poll_r, "io.poll_r") X(idle, "io.idle") \
   X(flush, "io.flush") X(bytes_out, "io.bytes_out") X(bytes_in, "io.bytes_in") \
   X(connects, "io.connects") X(clock, "clk.now") X(alloc, "mem.alloc") X(live, "mem.live") \
   X(open, "net.open")
@@ -68,29 +82,43 @@ struct faults_options {
   /* How to do what a table cannot: make the peer see a reset. NULL = shutdown both ways. */
   void (*reset)(void *ctx, qwp_sock sock);
   void *reset_ctx;
-  /* How a delay passes; NULL = a real one through poll(). */
+  /* How a delay passes; NULL = a real one. Called by whoever made the call. */
   void (*delay)(void *ctx, int64_t ns);
   void *delay_ctx;
 };
 
-struct faults *faults_new(const struct faults_options *o); /* NULL = out of memory */
+#define FAULT_TRACE_MAX (1u << 20) /* calls kept */
+
+struct faults *faults_new(const struct faults_options *o); /* options are copied. NULL = out of memory */
 void faults_del(struct faults *f);
 const struct qwp_ops *faults_ops(struct faults *f); /* hand this to the client */
 
 void faults_counters(const struct faults *f, struct fault_counters *out);
+/* Calls of send, recv, wait, connect and close, oldest first. */
 size_t faults_trace_count(const struct faults *f);
 const struct fault_trace *faults_trace_at(const struct faults *f, size_t i);
+/* Calls that found no room or no memory: the trace ends before them. A check that needs
+ * the whole trace must see 0 here. */
+size_t faults_trace_lost(const struct faults *f);
+/* "send(100)->40", "send(60)->again", "recv(65536)->EINTR", "poll_w", "connect->0", "close". */
+void fault_trace_text(const struct fault_trace *t, char *out, size_t n);
 
-/* Rules that never fired, "line N: client.send ... did not fire". Returns how many. */
+/* Rules that never fired, as "line N: client.send nth 3 connection 1 EPIPE did not fire (2 such
+ * calls were made)". each may be NULL. Returns how many. */
 size_t faults_unfired(const struct faults *f, void (*each)(void *arg, const char *text), void *arg);
 /* How often rule i fired. */
 int64_t faults_fired(const struct faults *f, size_t rule);
-/* An event that rules may wait for (FAULT_UNTIL). */
+/* An event that rules may wait for (FAULT_UNTIL). The layer itself says "connected" when
+ * a 101 has been read, and "released" in faults_release(). Any thread. */
 void faults_event(struct faults *f, const char *name);
 
 /* ---- the gate: hold the loop (threads only; a simulated world just does not step) ----
  * While held, every net call but close and wake blocks at its entry. hold() returns
- * once the loop's thread is parked at the gate. */
+ * once the loop's thread is parked at the gate, and what it did before is visible to the
+ * caller. A loop that sleeps in wait() is woken for it, and takes one turn that finds
+ * nothing to do before it parks. If no net call was ever made, there is nothing to wait
+ * for: the gate is shut and the loop will park at its first one. Do not hold a loop that
+ * has ended, nor make net calls from the thread that holds: both would wait for ever. */
 void faults_hold(struct faults *f);
 void faults_release(struct faults *f);
 

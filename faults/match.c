@@ -1,0 +1,142 @@
+#include "match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool matcher_init(struct matcher *m, const struct fault_plan *plan) {
+  static const struct fault_plan none = {0};
+  *m = (struct matcher){.plan = plan ? plan : &none};
+  size_t n = m->plan->rule_count;
+  m->states = calloc(n ? n : 1, sizeof *m->states);
+  if (!m->states) return false;
+  for (size_t i = 0; i < n; i++) {
+    const struct fault_rule *r = &m->plan->rules[i];
+    if (fault_rule_problem(r)) m->states[i].over = true;
+    else m->used[r->point] = true;
+  }
+  pthread_mutex_init(&m->lock, NULL);
+  return true;
+}
+
+void matcher_free(struct matcher *m) {
+  pthread_mutex_destroy(&m->lock);
+  free(m->states);
+}
+
+static bool fits(const struct fault_rule *r, const struct call *c) {
+  if (r->point != c->point) return false;
+  if (r->connection != 0 && r->connection != c->connection) return false;
+  if (c->point == FAULT_RECV && c->received != (r->act == FAULT_DO_CORRUPT)) return false;
+  bool phased = c->point == FAULT_SEND || c->point == FAULT_RECV || c->point == FAULT_WAIT;
+  if (phased && r->phase != FAULT_PHASE_ANY && r->phase != c->phase) return false;
+  if (c->point != FAULT_SEND || c->phase == FAULT_PHASE_UPGRADE || r->kind == FAULT_KIND_ANY) return true;
+  return c->control == (r->kind == FAULT_KIND_CONTROL);
+}
+
+/* Where in the call the rule's place lies: 0 if it names none, -1 = not in this call. */
+static int64_t place(const struct fault_rule *r, const struct call *c) {
+  if (r->byte >= 0) {
+    int64_t at = r->byte - c->offset;
+    return at >= 0 && at < (int64_t)c->n ? at : -1;
+  }
+  if (r->frame == 0) return 0;
+  if (!c->frames || r->frame <= c->frames->data_frames) return -1;
+  struct frames walk = *c->frames;
+  struct frames_seen seen;
+  frames_walk(&walk, c->bytes, c->n, r->frame, &seen);
+  return seen.target_at;
+}
+
+static int64_t last_pick(const struct fault_rule *r) {
+  int64_t times = r->repeat == FAULT_ONCE ? 1 : r->repeat == FAULT_TIMES ? r->times : INT64_MAX;
+  if (r->nth <= 1 || times == INT64_MAX) return times;
+  return times > INT64_MAX - r->nth ? INT64_MAX : r->nth - 1 + times;
+}
+
+/* Could it fire at the next pick, or at a later one? */
+static bool spent(const struct fault_rule *r, const struct rule_state *s) {
+  if (s->over) return true;
+  return (r->nth == 0 ? s->fired : s->picks) >= last_pick(r);
+}
+
+static bool cuts(enum fault_do act) {
+  return act == FAULT_DO_ERRNO || act == FAULT_DO_SHORT || act == FAULT_DO_AGAIN || act == FAULT_DO_RST ||
+         act == FAULT_DO_FIN || act == FAULT_DO_CHUNK;
+}
+
+static void limit_to(struct verdict *v, size_t n) {
+  if (n < v->limit) v->limit = n;
+}
+
+/* Does what the rule says to the verdict. false = it came to nothing on this call. */
+static bool apply(const struct fault_rule *r, size_t rule, int64_t at, const struct call *c, struct verdict *v) {
+  switch (r->act) {
+    case FAULT_DO_DELAY_BEFORE: v->delay_before_ns += r->value; return true;
+    case FAULT_DO_DELAY_AFTER: v->delay_after_ns += r->value; return true;
+    case FAULT_DO_SHORT: case FAULT_DO_CHUNK:
+      if (r->value == 0) return true; /* the cut before this call was all that was asked */
+      if ((uint64_t)r->value >= c->n) return false;
+      limit_to(v, (size_t)r->value);
+      return true;
+    case FAULT_DO_CORRUPT: {
+      uint64_t bit = (uint64_t)at * 8 + (uint64_t)r->value;
+      if (bit / 8 >= c->n || v->flip_count == FLIPS_MAX) return false;
+      v->flips[v->flip_count++] = (struct flip){.bit = bit, .rule = rule};
+      return true;
+    }
+    case FAULT_DO_ERRNO: case FAULT_DO_AGAIN: case FAULT_DO_RST: case FAULT_DO_FIN:
+      if (v->acts) return false;
+      v->acts = true;
+      v->act = r->act;
+      v->err = r->err;
+      return true;
+  }
+  return false;
+}
+
+static void consider(struct matcher *m, size_t i, const struct call *c, struct verdict *v) {
+  const struct fault_rule *r = &m->plan->rules[i];
+  struct rule_state *s = &m->states[i];
+  if (!fits(r, c)) return;
+  s->calls++;
+  if (spent(r, s)) return;
+  int64_t at = place(r, c);
+  if (at < 0) return;
+  if (at > 0 && cuts(r->act)) {
+    limit_to(v, (size_t)at);
+    return;
+  }
+  s->picks++;
+  if (s->picks < r->nth) return;
+  if (apply(r, i, at, c, v)) s->fired++;
+}
+
+void match(struct matcher *m, const struct call *c, struct verdict *out) {
+  verdict_clear(out);
+  pthread_mutex_lock(&m->lock);
+  for (size_t i = 0; i < m->plan->rule_count; i++) consider(m, i, c, out);
+  pthread_mutex_unlock(&m->lock);
+}
+
+void match_undo(struct matcher *m, size_t rule) {
+  pthread_mutex_lock(&m->lock);
+  m->states[rule].fired--;
+  m->states[rule].picks--;
+  pthread_mutex_unlock(&m->lock);
+}
+
+void matcher_event(struct matcher *m, const char *name) {
+  pthread_mutex_lock(&m->lock);
+  for (size_t i = 0; i < m->plan->rule_count; i++) {
+    const struct fault_rule *r = &m->plan->rules[i];
+    if (r->repeat == FAULT_UNTIL && strcmp(r->until, name) == 0) m->states[i].over = true;
+  }
+  pthread_mutex_unlock(&m->lock);
+}
+
+struct rule_state matcher_state(struct matcher *m, size_t rule) {
+  pthread_mutex_lock(&m->lock);
+  struct rule_state s = m->states[rule];
+  pthread_mutex_unlock(&m->lock);
+  return s;
+}
