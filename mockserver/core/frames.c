@@ -115,7 +115,7 @@ static void on_frame(struct mock_conn *c, const struct mock_ws_frame *f, const u
 
 static const uint8_t *unmasked(struct mock_conn *c, const struct mock_ws_frame *f, const uint8_t *p, size_t n) {
   static const uint8_t zero[4] = {0};
-  if (memcmp(f->key, zero, 4) == 0) return p;
+  if (n == 0 || memcmp(f->key, zero, 4) == 0) return p;
   mock_out_clear(&c->m->scratch);
   uint8_t *to = mock_out_reserve(&c->m->scratch, n);
   if (!to) return NULL;
