@@ -30,6 +30,10 @@ static int64_t deadline_after(int64_t now_ns, int64_t ms) {
 }
 
 bool qwp_sender_usable(struct qwp_sender *s, struct qwp_error *err) {
+  if (s->stopped) {
+    qwp_fail(err, QWP_MISUSE, "the sender was stopped");
+    return false;
+  }
   if (!qwp_loop_latched(s->loop)) return true;
   qwp_loop_error(s->loop, err);
   s->error_reported = true;
@@ -252,7 +256,7 @@ bool qwp_sender_flush(qwp_sender *s, int64_t *fsn, struct qwp_error *err) {
 
 static enum qwp_status drain_timed_out(const struct qwp_sender *s, int64_t ms, int64_t target, struct qwp_error *err) {
   int64_t acked = qwp_ring_acked(s->ring);
-  qwp_fail(err, QWP_TIMEOUT, "not everything was acknowledged after %lld ms without progress (frames %lld to %lld are left)",
+  qwp_fail(err, QWP_TIMEOUT, "not everything was acknowledged within %lld ms (frames %lld to %lld are left)",
            (long long)ms, (long long)acked + 1, (long long)target);
   if (err) {
     err->from_fsn = acked + 1;
@@ -312,19 +316,20 @@ static bool close_verdict(struct qwp_sender *s, bool row_was_open, bool flushed,
   }
   if (!flushed) return false; /* err tells */
   int64_t target = qwp_ring_published(s->ring);
-  if (waited && qwp_ring_acked(s->ring) < target) {
-    note(s, QWP_LOG_WARN, "close: frames %lld to %lld were not acknowledged within %lld ms and are lost",
-         (long long)qwp_ring_acked(s->ring) + 1, (long long)target, (long long)s->config.close_flush_timeout_ms);
-    drain_timed_out(s, s->config.close_flush_timeout_ms, target, err);
-    return false;
+  int64_t acked = qwp_ring_acked(s->ring);
+  if (acked < target) {
+    note(s, QWP_LOG_WARN, "close: %lld frames (%lld to %lld) are not acknowledged and may be lost",
+         (long long)(target - acked), (long long)acked + 1, (long long)target);
+    if (waited) return drain_timed_out(s, s->config.close_flush_timeout_ms, target, err) == QWP_OK;
   }
   if (!row_was_open) return true;
   qwp_fail(err, QWP_MISUSE, "a row was open at close and was taken back");
   return false;
 }
 
-bool qwp_sender_close(qwp_sender *s, struct qwp_error *err) {
-  if (!s) return true;
+bool qwp_sender_stop(qwp_sender *s, struct qwp_error *err) {
+  if (s->stopped) return true;
+  s->stopped = true;
   int64_t wait_ms = s->config.close_flush_timeout_ms;
   bool wait = wait_ms > 0;
   int64_t now_ns = qwp_sender_now(s);
@@ -336,7 +341,19 @@ bool qwp_sender_close(qwp_sender *s, struct qwp_error *err) {
   bool ok = close_verdict(s, row_was_open, flushed, wait, err);
   qwp_loop_request_close(s->loop);
   await_stop(s);
-  del_sender(s);
+  s->driver->stop(s->driver->ctx);
+  s->started = false;
+  return ok;
+}
+
+void qwp_sender_free(qwp_sender *s) {
+  if (s) del_sender(s);
+}
+
+bool qwp_sender_close(qwp_sender *s, struct qwp_error *err) {
+  if (!s) return true;
+  bool ok = qwp_sender_stop(s, err);
+  qwp_sender_free(s);
   return ok;
 }
 

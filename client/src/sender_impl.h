@@ -22,7 +22,8 @@ struct qwp_sender {
   void (*log)(void *ctx, enum qwp_log_level level, const char *line);
   void *log_ctx;
   bool dense_dictionary;
-  bool started;        /* the driver was */
+  bool started;        /* the driver runs */
+  bool stopped;        /* qwp_sender_stop was called: only numbers are left to ask for */
   bool error_reported; /* some call has failed with the latched error */
 
   struct qwp_config config;
