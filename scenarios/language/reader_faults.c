@@ -45,9 +45,7 @@ static bool readPlace(struct scn_reader *r, scn_node *map, struct fault_rule *ru
   if (!scn_get_int(r, map, "nth", 1, INT64_MAX, &rule->nth)) return false;
   if (!scn_get_int(r, map, "byte", 0, INT64_MAX, &rule->byte)) return false;
   if (!scn_get_int(r, map, "frame", 1, INT64_MAX, &rule->frame)) return false;
-  if ((rule->nth != 0) + (rule->byte >= 0) + (rule->frame != 0) > 1) {
-    return scn_wrong(r, map, "faults", "nth, byte and frame exclude each other");
-  }
+  if (rule->byte >= 0 && rule->frame) return scn_wrong(r, map, "faults", "byte and frame exclude each other");
   if (rule->byte >= 0 && rule->point != FAULT_SEND && rule->point != FAULT_RECV) {
     return scn_wrong(r, map, "byte", "this call carries no bytes: at client.send or client.recv");
   }

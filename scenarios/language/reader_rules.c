@@ -93,19 +93,21 @@ static bool readRefuse(struct scn_reader *r, scn_node *map, struct mock_rule *ru
   return scn_wrong(r, map, "refuse", "needs one of connects and for");
 }
 
-/* Actions that describe a state may begin with the connection; a blow must say when it falls. */
+/* In the order in which they happen where their triggers coincide: what is said, then what is
+ * done to the connection, last what ends it. Actions that describe a state may begin with the
+ * connection; a blow must say when it falls. */
 static const struct action {
   const char *key;
   enum mock_action action;
   bool trigger_needed;
   bool (*read)(struct scn_reader *r, scn_node *map, struct mock_rule *rule); /* NULL = no keys of its own */
 } actions[] = {
-  {"nack", MOCK_DO_NACK, true, readNack},         {"close", MOCK_DO_CLOSE, true, readClose},
-  {"reset", MOCK_DO_RESET, true, NULL},           {"fin", MOCK_DO_FIN, true, NULL},
-  {"stall", MOCK_DO_STALL, false, readStall},     {"drain", MOCK_DO_DRAIN, false, readDrain},
-  {"blackhole", MOCK_DO_BLACKHOLE, false, NULL},  {"raw", MOCK_DO_RAW, true, readRaw},
-  {"ping", MOCK_DO_PING, true, readPing},         {"ok", MOCK_DO_OK, true, readOk},
   {"refuse", MOCK_DO_REFUSE, true, readRefuse},   {"release", MOCK_DO_RELEASE, true, NULL},
+  {"ok", MOCK_DO_OK, true, readOk},               {"ping", MOCK_DO_PING, true, readPing},
+  {"raw", MOCK_DO_RAW, true, readRaw},            {"nack", MOCK_DO_NACK, true, readNack},
+  {"drain", MOCK_DO_DRAIN, false, readDrain},     {"stall", MOCK_DO_STALL, false, readStall},
+  {"blackhole", MOCK_DO_BLACKHOLE, false, NULL},  {"close", MOCK_DO_CLOSE, true, readClose},
+  {"fin", MOCK_DO_FIN, true, NULL},               {"reset", MOCK_DO_RESET, true, NULL},
 };
 #define ACTIONS (sizeof actions / sizeof *actions)
 

@@ -133,8 +133,10 @@ static void faults(void **state) {
   (void)state;
   refusedBehind("faults:\n  - {at: client.sned, do: EPIPE}\n",
                 "f.yaml:7: at: 'client.sned' is no word of this key, nearest valid word 'client.send'");
-  refusedBehind("faults:\n  - {at: client.send, nth: 1, byte: 2, do: EPIPE}\n",
-                "f.yaml:7: faults: nth, byte and frame exclude each other");
+  refusedBehind("faults:\n  - {at: client.send, frame: 1, byte: 2, do: EPIPE}\n",
+                "f.yaml:7: faults: byte and frame exclude each other");
+  refusedBehind("faults:\n  - {at: client.recv, frame: 1, do: EPIPE}\n",
+                "f.yaml:7: frame: only client.send carries data frames");
   refusedBehind("faults:\n  - {at: client.connect, do: short 1}\n",
                 "f.yaml:7: do: this call carries no bytes: at client.send or client.recv");
 }
