@@ -429,7 +429,7 @@ static void a_message_in_one_byte_fragments(void **state) {
   fx_open(&fx);
   struct fx_bytes b = {0};
   for (size_t i = 0; i < 11; i++) {
-    fx_put_frame(&b, i == 0 ? 0x02 : i == 10 ? 0x80 : 0x00, "abcdefghijk" + i, 1);
+    fx_put_frame(&b, i == 0 ? 0x02 : i == 10 ? 0x80 : 0x00, &"abcdefghijk"[i], 1);
     if (i == 5) fx_put_frame(&b, 0x89, "", 0);
   }
   sn_feed(&fx.sn, b.p, b.n);
