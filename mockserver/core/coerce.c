@@ -1,6 +1,7 @@
 #include "core/coerce.h"
 
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,22 +29,113 @@ static uint64_t double_bits(double d) {
   return word;
 }
 
+static uint64_t float_bits(float f) {
+  uint32_t bits;
+  memcpy(&bits, &f, sizeof bits);
+  return bits;
+}
+
 static bool integer_to_double(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
   (void)c, (void)err;
   if (!cell->null) cell->word = double_bits((double)(int64_t)cell->word);
   return true;
 }
 
-static bool double_to_long(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
-  if (cell->null) return true;
-  const double d = as_double(cell->word);
-  if (!(d >= -9223372036854775808.0 && d < 9223372036854775808.0) || (double)(int64_t)d != d)
-    return REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "double value %.17g loses precision when converted to LONG [column=%.*s]",
-                  d, NAME(c));
-  cell->word = (uint64_t)(int64_t)d;
-  cell->null = cell->word == (uint64_t)1 << 63;
+static bool integer_to_float(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  (void)c, (void)err;
+  if (!cell->null) cell->word = float_bits((float)(int64_t)cell->word);
   return true;
 }
+
+static bool float_to_double(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  (void)c, (void)err;
+  const uint32_t bits = (uint32_t)cell->word;
+  float f;
+  memcpy(&f, &bits, sizeof f);
+  cell->word = double_bits((double)f);
+  return true;
+}
+
+/* Beyond what a FLOAT holds becomes null, as it reads back. */
+static bool double_to_float(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  (void)c, (void)err;
+  const double d = as_double(cell->word);
+  if (cell->null) return true;
+  cell->null = d > (double)FLT_MAX || d < -(double)FLT_MAX;
+  if (!cell->null) cell->word = float_bits((float)d);
+  return true;
+}
+
+static bool in_range(const struct mock_coercion *c, struct mock_cell *cell, const char *type, int64_t min, int64_t max,
+                     struct mock_decode_error *err) {
+  const int64_t v = (int64_t)cell->word;
+  if (cell->null || (v >= min && v <= max)) return true;
+  return REFUSE(err, QWP_ST_SCHEMA_MISMATCH,
+                "integer value %" PRId64 " out of range for %s [column=%.*s, min=%" PRId64 ", max=%" PRId64 "]", v, type,
+                NAME(c), min, max);
+}
+
+static bool integer_to_byte(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  return in_range(c, cell, "BYTE", INT8_MIN, INT8_MAX, err);
+}
+
+static bool integer_to_short(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  return in_range(c, cell, "SHORT", INT16_MIN, INT16_MAX, err);
+}
+
+/* The smallest int fits and is what INT calls null. */
+static bool integer_to_int(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  if (!in_range(c, cell, "INT", INT32_MIN, INT32_MAX, err)) return false;
+  cell->null = cell->null || (int64_t)cell->word == INT32_MIN;
+  return true;
+}
+
+static bool int_to_ipv4(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  (void)c, (void)err;
+  cell->word &= UINT32_MAX;
+  cell->null = cell->null || cell->word == 0;
+  return true;
+}
+
+static bool whole_number(const struct mock_coercion *c, struct mock_cell *cell, const char *type,
+                         struct mock_decode_error *err) {
+  const double d = as_double(cell->word);
+  if (cell->null) return true;
+  if (!(d >= -9223372036854775808.0 && d < 9223372036854775808.0) || (double)(int64_t)d != d)
+    return REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "double value %.17g loses precision when converted to %s [column=%.*s]", d,
+                  type, NAME(c));
+  cell->word = (uint64_t)(int64_t)d;
+  return true;
+}
+
+static bool double_to_long(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  if (!whole_number(c, cell, "LONG", err)) return false;
+  cell->null = cell->null || cell->word == (uint64_t)1 << 63;
+  return true;
+}
+
+static bool double_to_int(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  return whole_number(c, cell, "INT", err) && integer_to_int(c, cell, err);
+}
+
+static bool double_to_short(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  return whole_number(c, cell, "SHORT", err) && integer_to_short(c, cell, err);
+}
+
+static bool double_to_byte(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  return whole_number(c, cell, "BYTE", err) && integer_to_byte(c, cell, err);
+}
+
+/* A FLOAT column block goes through DOUBLE, which holds every float. */
+#define VIA_DOUBLE(to)                                                                                               \
+  static bool float_to_##to(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {        \
+    return float_to_double(c, cell, err) && double_to_##to(c, cell, err);                                            \
+  }
+VIA_DOUBLE(long)
+VIA_DOUBLE(int)
+VIA_DOUBLE(short)
+VIA_DOUBLE(byte)
+#undef VIA_DOUBLE
 
 /* ---- texts --------------------------------------------------------------------------- */
 
@@ -86,26 +178,51 @@ static bool number_text(const struct mock_cell *cell, const char *alphabet, char
   return true;
 }
 
-static bool text_to_long(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+/* The smallest value is what the type calls null, where it has one. */
+static bool text_to_integer(struct mock_coercion *c, struct mock_cell *cell, const char *type, int64_t min, int64_t max,
+                            struct mock_decode_error *err) {
   if (cell->null) return true;
   char text[32], *end;
-  if (!number_text(cell, "-0123456789", text, sizeof text)) return cannot_parse(c, cell, "LONG", err);
+  if (!number_text(cell, "-0123456789", text, sizeof text)) return cannot_parse(c, cell, type, err);
   errno = 0;
   const long long v = strtoll(text, &end, 10);
-  if (*end || end == text || errno) return cannot_parse(c, cell, "LONG", err);
+  if (*end || end == text || errno || v < min || v > max) return cannot_parse(c, cell, type, err);
   cell->word = (uint64_t)v;
-  cell->null = v == INT64_MIN;
+  cell->null = v == min && min < INT16_MIN;
+  return true;
+}
+
+static bool text_to_long(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  return text_to_integer(c, cell, "LONG", INT64_MIN, INT64_MAX, err);
+}
+
+static bool text_to_int(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  return text_to_integer(c, cell, "INT", INT32_MIN, INT32_MAX, err);
+}
+
+static bool text_to_short(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  return text_to_integer(c, cell, "SHORT", INT16_MIN, INT16_MAX, err);
+}
+
+static bool text_to_byte(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  return text_to_integer(c, cell, "BYTE", INT8_MIN, INT8_MAX, err);
+}
+
+static bool parse_double(struct mock_coercion *c, struct mock_cell *cell, const char *type, struct mock_decode_error *err) {
+  char text[64], *end;
+  if (!number_text(cell, "+-0123456789.eE", text, sizeof text)) return cannot_parse(c, cell, type, err);
+  const double d = strtod(text, &end);
+  if (*end || end == text || d - d != 0) return cannot_parse(c, cell, type, err);
+  cell->word = double_bits(d);
   return true;
 }
 
 static bool text_to_double(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
-  if (cell->null) return true;
-  char text[64], *end;
-  if (!number_text(cell, "+-0123456789.eE", text, sizeof text)) return cannot_parse(c, cell, "DOUBLE", err);
-  const double d = strtod(text, &end);
-  if (*end || end == text || d - d != 0) return cannot_parse(c, cell, "DOUBLE", err);
-  cell->word = double_bits(d);
-  return true;
+  return cell->null || parse_double(c, cell, "DOUBLE", err);
+}
+
+static bool text_to_float(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
+  return cell->null || (parse_double(c, cell, "FLOAT", err) && double_to_float(c, cell, err));
 }
 
 static bool equals_folded(const struct mock_cell *cell, const char *lower) {
@@ -152,22 +269,58 @@ static bool is_integer(uint8_t type) { return type >= QWP_TYPE_BYTE && type <= Q
 static bool is_timestamp(uint8_t type) { return type == QWP_TYPE_TIMESTAMP || type == QWP_TYPE_TIMESTAMP_NANOS; }
 static bool is_string(uint8_t type) { return type == QWP_TYPE_VARCHAR || type == QWP_TYPE_SYMBOL; }
 
-static mock_coerce from_integer(uint8_t column) {
-  if (column == QWP_TYPE_LONG || is_timestamp(column) || column == QWP_TYPE_DATE) return as_it_is; /* raw epoch */
-  if (column == QWP_TYPE_DOUBLE) return integer_to_double;
-  return is_string(column) ? integer_to_text : NULL;
+static mock_coerce from_integer(uint8_t wire, uint8_t column) {
+  if (is_timestamp(column) || is_string(column)) return is_string(column) ? integer_to_text : as_it_is;
+  switch (column) {
+    case QWP_TYPE_BYTE: return integer_to_byte;
+    case QWP_TYPE_SHORT: return integer_to_short;
+    case QWP_TYPE_INT: return integer_to_int;
+    case QWP_TYPE_LONG:
+    case QWP_TYPE_DATE: return as_it_is; /* dates and timestamps: the raw epoch */
+    case QWP_TYPE_FLOAT: return integer_to_float;
+    case QWP_TYPE_DOUBLE: return integer_to_double;
+    case QWP_TYPE_IPV4: return wire == QWP_TYPE_INT ? int_to_ipv4 : NULL;
+    default: return NULL;
+  }
+}
+
+static mock_coerce from_double(uint8_t column) {
+  switch (column) {
+    case QWP_TYPE_BYTE: return double_to_byte;
+    case QWP_TYPE_SHORT: return double_to_short;
+    case QWP_TYPE_INT: return double_to_int;
+    case QWP_TYPE_LONG: return double_to_long;
+    case QWP_TYPE_FLOAT: return double_to_float;
+    default: return NULL;
+  }
+}
+
+static mock_coerce from_float(uint8_t column) {
+  switch (column) {
+    case QWP_TYPE_BYTE: return float_to_byte;
+    case QWP_TYPE_SHORT: return float_to_short;
+    case QWP_TYPE_INT: return float_to_int;
+    case QWP_TYPE_LONG: return float_to_long;
+    case QWP_TYPE_DOUBLE: return float_to_double;
+    default: return NULL;
+  }
 }
 
 static mock_coerce from_boolean(uint8_t column) {
   if (is_integer(column)) return as_it_is;
   if (column == QWP_TYPE_DOUBLE) return integer_to_double;
+  if (column == QWP_TYPE_FLOAT) return integer_to_float;
   return column == QWP_TYPE_VARCHAR ? boolean_to_text : NULL;
 }
 
 static mock_coerce from_varchar(uint8_t column) {
   switch (column) {
     case QWP_TYPE_SYMBOL: return text_to_symbol;
+    case QWP_TYPE_BYTE: return text_to_byte;
+    case QWP_TYPE_SHORT: return text_to_short;
+    case QWP_TYPE_INT: return text_to_int;
     case QWP_TYPE_LONG: return text_to_long;
+    case QWP_TYPE_FLOAT: return text_to_float;
     case QWP_TYPE_DOUBLE: return text_to_double;
     case QWP_TYPE_BOOLEAN: return text_to_boolean;
     case QWP_TYPE_BINARY: return as_it_is;
@@ -176,10 +329,11 @@ static mock_coerce from_varchar(uint8_t column) {
 }
 
 static mock_coerce conversion(uint8_t wire, uint8_t column) {
-  if (is_integer(wire)) return from_integer(column);
+  if (is_integer(wire)) return from_integer(wire, column);
   switch (wire) {
     case QWP_TYPE_BOOLEAN: return from_boolean(column);
-    case QWP_TYPE_DOUBLE: return column == QWP_TYPE_LONG ? double_to_long : NULL;
+    case QWP_TYPE_DOUBLE: return from_double(column);
+    case QWP_TYPE_FLOAT: return from_float(column);
     case QWP_TYPE_VARCHAR: return from_varchar(column);
     case QWP_TYPE_SYMBOL: return column == QWP_TYPE_VARCHAR ? as_it_is : NULL;
     case QWP_TYPE_TIMESTAMP: return column == QWP_TYPE_TIMESTAMP_NANOS ? micros_to_nanos : NULL;

@@ -1,9 +1,10 @@
 /* coerce - may a wire type go into a column of another type, and what becomes of the value
  * [WIRE-TYPE-026; server source July 2026, and its recorded answers for type pairs].
  *
- * Done here: the conversions among BOOLEAN, BYTE, SHORT, INT, LONG, DOUBLE, SYMBOL, VARCHAR and
- * the two timestamps that have one obvious result. A pair that a server takes and this table
- * lacks is refused with the server's text for pairs it does not take; a test lists them.
+ * Done here: all conversions among BOOLEAN, the integers, FLOAT, DOUBLE, SYMBOL, VARCHAR and the two
+ * timestamps, but those that print a floating number or a time, or parse a time or an id. A pair
+ * that a server takes and this table lacks is refused with the text a server has for pairs it
+ * does not take; server_answers_test lists them.
  */
 #ifndef MOCK_COERCE_H
 #define MOCK_COERCE_H

@@ -215,6 +215,7 @@ static bool reserve_head(struct schema *s, size_t bytes) {
 static bool read_definition(struct decode *x, size_t index, struct mock_column *c) {
   struct mock_reader *r = &x->r;
   uint64_t length;
+  if (r->p == r->end) return mock_reader_fail(r, "message header too short");
   if (!mock_reader_varint(r, &length)) return false;
   if (length > QWP_MAX_NAME_BYTES)
     return mock_reader_fail(r, "invalid column name length at column %zu: %lld", index, (long long)length);

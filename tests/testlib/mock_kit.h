@@ -207,12 +207,38 @@ static inline size_t kit_put_time(char *out, size_t size, int64_t v, int64_t per
                           tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, digits, part);
 }
 
+/* 16 bytes, low half first. */
+static inline size_t kit_put_uuid(char *out, size_t size, const uint8_t *p) {
+  size_t n = (size_t)snprintf(out, size, "\"");
+  for (int i = 15; i >= 0; i--)
+    n += (size_t)snprintf(out + n, size - n, "%02x%s", p[i], i == 12 || i == 10 || i == 8 || i == 6 ? "-" : "");
+  return n + (size_t)snprintf(out + n, size - n, "\"");
+}
+
+static inline size_t kit_put_long256(char *out, size_t size, const uint8_t *p) {
+  int top = 31;
+  while (top > 0 && p[top] == 0) top--;
+  size_t n = (size_t)snprintf(out, size, "\"0x");
+  for (int i = top; i >= 0; i--) n += (size_t)snprintf(out + n, size - n, "%02x", p[i]);
+  return n + (size_t)snprintf(out + n, size - n, "\"");
+}
+
+/* A UTF-16 unit; 0 is the empty text. */
+static inline size_t kit_put_char(char *out, size_t size, unsigned c) {
+  if (c == 0) return (size_t)snprintf(out, size, "\"\"");
+  if (c < 0x80) return (size_t)snprintf(out, size, "\"%c\"", (int)c);
+  if (c < 0x800) return (size_t)snprintf(out, size, "\"%c%c\"", (int)(0xC0 | c >> 6), (int)(0x80 | (c & 63)));
+  return (size_t)snprintf(out, size, "\"%c%c%c\"", (int)(0xE0 | c >> 12), (int)(0x80 | (c >> 6 & 63)), (int)(0x80 | (c & 63)));
+}
+
 static inline size_t kit_put_value(char *out, size_t size, const struct mock_value *v) {
-  if (v->null) return (size_t)snprintf(out, size, "null");
+  if (v->null) return (size_t)snprintf(out, size, v->type == QWP_TYPE_LONG256 ? "\"\"" : "null");
   switch (v->type) {
     case QWP_TYPE_BOOLEAN: return (size_t)snprintf(out, size, v->as.b ? "true" : "false");
     case QWP_TYPE_DOUBLE:
-    case QWP_TYPE_FLOAT: return kit_put_double(out, size, v->as.d);
+    case QWP_TYPE_FLOAT:
+      /* JSON has no infinity */
+      return v->as.d - v->as.d == 0 ? kit_put_double(out, size, v->as.d) : (size_t)snprintf(out, size, "null");
     case QWP_TYPE_SYMBOL:
     case QWP_TYPE_VARCHAR:
     case QWP_TYPE_BINARY: return kit_put_text(out, size, v->as.text.p, v->as.text.n);
@@ -223,6 +249,12 @@ static inline size_t kit_put_value(char *out, size_t size, const struct mock_val
       if (v->as.i == KIT_WALL_NS) return (size_t)snprintf(out, size, "\"<now>\"");
       return kit_put_time(out, size, v->as.i, 1000000000, 9);
     case QWP_TYPE_DATE: return kit_put_time(out, size, v->as.i, 1000, 3);
+    case QWP_TYPE_UUID: return kit_put_uuid(out, size, (const uint8_t *)v->as.text.p);
+    case QWP_TYPE_LONG256: return kit_put_long256(out, size, (const uint8_t *)v->as.text.p);
+    case QWP_TYPE_CHAR: return kit_put_char(out, size, (unsigned)v->as.i);
+    case QWP_TYPE_IPV4:
+      return (size_t)snprintf(out, size, "\"%d.%d.%d.%d\"", (int)(v->as.i >> 24 & 255), (int)(v->as.i >> 16 & 255),
+                              (int)(v->as.i >> 8 & 255), (int)(v->as.i & 255));
     default: return (size_t)snprintf(out, size, "%" PRId64, v->as.i);
   }
 }
