@@ -437,6 +437,12 @@ static void a_message_in_one_byte_fragments(void **state) {
   assert_int_equal(m.count, 1);
   assert_int_equal(m.all.n, 5 + 11);
   assert_memory_equal(m.all.p + 5, "abcdefghijk", 11);
+  /* A second one is itself, without the first. */
+  sn_feed(&fx.sn, b.p, b.n);
+  assert_int_equal(fx_receive_all(&fx, &m, NULL), QWP_AGAIN);
+  assert_int_equal(m.count, 2);
+  assert_int_equal(m.all.n, 2 * (5 + 11));
+  assert_memory_equal(m.all.p + 5 + 11 + 5, "abcdefghijk", 11);
   /* An unfinished message does not outlive its connection. */
   fx_put_frame(&b, 0x02, "old", 3);
   sn_feed(&fx.sn, b.p + b.n - 5, 5);
@@ -445,7 +451,7 @@ static void a_message_in_one_byte_fragments(void **state) {
   fx_open(&fx);
   feed_frame(&fx, 0x82, 1);
   assert_int_equal(fx_receive_all(&fx, &m, NULL), QWP_AGAIN);
-  assert_int_equal(m.count, 2);
+  assert_int_equal(m.count, 3);
   free(b.p);
   free(m.all.p);
   fx_del(&fx);
