@@ -88,8 +88,15 @@ void mock_conn_reset(struct mock_conn *c, const char *label) {
   mock_conn_ended(c, label);
 }
 
+/* A delay does not outlive the connection. */
+static void release_all(struct mock_conn *c) {
+  mock_answers_release(&c->answers, c->m->now_ns);
+  mock_conn_release_answers(c, INT64_MAX);
+}
+
 void mock_conn_close(struct mock_conn *c, const char *label) {
   set_label(c, label);
+  release_all(c);
   c->stage = MOCK_STAGE_ENDING;
   mock_conn_flush(c);
 }
@@ -98,8 +105,7 @@ void mock_conn_close_frame(struct mock_conn *c, unsigned code, const char *reaso
   struct mock *m = c->m;
   mock_conn_ack(c, MOCK_ACK_AT_END);
   if (c->dead) return;
-  mock_answers_release(&c->answers, m->now_ns);
-  mock_conn_release_answers(c, INT64_MAX); /* a delay does not outlive the Close */
+  release_all(c); /* before the Close, not behind it */
   if (!c->mute) {
     mock_reply_close(&c->out, code, reason);
     struct mock_journal_place at;
