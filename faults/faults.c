@@ -69,7 +69,8 @@ int64_t faults_fired(const struct faults *f, size_t rule) {
   return matcher_state(m, rule).fired;
 }
 
-static void tell_unfired(const struct fault_rule *r, int64_t calls, void (*each)(void *arg, const char *text), void *arg) {
+static void tell_unfired(const struct fault_rule *r, int64_t calls, void (*each)(void *arg, const char *text),
+                         void *arg) {
   char rule[160], text[256];
   fault_rule_text(r, rule, sizeof rule);
   const char *problem = fault_rule_problem(r);

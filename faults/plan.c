@@ -72,7 +72,8 @@ static bool on_net(enum fault_point p) {
 
 static const char *place_problem(const struct fault_rule *r) {
   if (r->byte < -1 || r->frame < 0 || r->nth < 0 || r->connection < 0) return "a count below zero";
-  if (r->byte >= 0 && r->point != FAULT_SEND && r->point != FAULT_RECV) return "a byte is a place in what is sent or received";
+  bool transfer = r->point == FAULT_SEND || r->point == FAULT_RECV;
+  if (r->byte >= 0 && !transfer) return "a byte is a place in what is sent or received";
   if (r->frame > 0 && r->point != FAULT_SEND) return "a frame is a place in what is sent";
   if (r->frame > 0 && r->phase == FAULT_PHASE_UPGRADE) return "no frame is sent in the upgrade";
   if (r->frame > 0 && r->byte >= 0) return "a byte and a frame are two places";

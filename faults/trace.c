@@ -46,7 +46,7 @@ void fault_trace_text(const struct fault_trace *t, char *out, size_t n) {
     case FAULT_CONNECT: snprintf(out, n, "connect->%s", result); return;
     case FAULT_CLOSE: snprintf(out, n, "close"); return;
     case FAULT_WAIT:
-      snprintf(out, n, "%s", (t->interest & QWP_WRITABLE) ? "poll_w" : (t->interest & QWP_READABLE) ? "poll_r" : "idle");
+      snprintf(out, n, (t->interest & QWP_WRITABLE) ? "poll_w" : (t->interest & QWP_READABLE) ? "poll_r" : "idle");
       return;
     default: snprintf(out, n, "%s", fault_point_name(t->point)); return;
   }

@@ -297,7 +297,8 @@ static ssize_t net_recv(void *ctx, qwp_sock sock, void *buf, size_t n) {
   ssize_t result = s->ended ? sock_recv_ended(s, buf, n) : do_recv(f, s, buf, n, &v);
   if (result > 0) account_received(f, s, buf, (size_t)result);
   faults_pass_time(f, v.delay_after_ns);
-  struct fault_trace t = {.point = FAULT_RECV, .connection = s->number, .asked = n, .result = result, .upgrade = upgrade};
+  struct fault_trace t = {.point = FAULT_RECV, .connection = s->number, .asked = n, .result = result,
+                          .upgrade = upgrade};
   trace_add(&f->trace, &t);
   return result;
 }

@@ -106,15 +106,12 @@ static void hit_by_reset(struct link *l, enum link_side side) {
   if (e->reset) return;
   e->reset = true;
   e->err = incoming(l, side)->fin_arrived ? EPIPE : ECONNRESET;
-  stream_purge(&e->out);
 }
 
 void link_cut(struct link *l, enum link_side side, int64_t now_ns) {
   if (!connected(l, side) || l->end[side].reset) return;
   stream_abort(&l->end[side].out, now_ns + l->delay_ns);
-  stream_purge(incoming(l, side));
-  l->end[side].reset = true;
-  l->end[side].err = incoming(l, side)->fin_arrived ? EPIPE : ECONNRESET;
+  hit_by_reset(l, side);
 }
 
 int64_t link_due(const struct link *l, enum link_side from) { return stream_due(&l->end[from].out); }

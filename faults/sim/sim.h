@@ -28,7 +28,8 @@ struct sim_options {
   int64_t delay_ns;         /* one way; default 0: delivered at the next step */
   size_t send_buffer_bytes; /* of each side; 0 = 256 KiB */
   size_t recv_buffer_bytes;
-  size_t chunk_max;         /* a delivery carries 1..chunk_max bytes, seeded; 0 = as sent */
+  size_t chunk_max;         /* a delivery carries 1..chunk_max bytes, seeded, and both sides see it before the
+                             * next one comes; 0 = all that is due at once */
   bool peer_inside_send;    /* the server runs inside the client's send call (CASE-81); delay_ns must be 0 */
   /* A world that hangs has to end. `stuck` is called from inside a blocking call of the
    * client when nothing will ever happen again, when virtual time passes end_ns, or when

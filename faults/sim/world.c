@@ -4,6 +4,8 @@
  * connection by connection and client to server first; then what the server hears,
  * connection by connection; then the server's timer; then the loops. So the network is
  * quiet before anybody who decides something is asked, and a run has one order only.
+ * In a world with chunk_max the bytes come last instead: everybody sees each chunk
+ * before the next one arrives, or the cutting would never be noticed.
  */
 #include <assert.h>
 #include <errno.h>
@@ -87,12 +89,18 @@ static bool keep(const struct sim *s, struct due *best, struct due next) {
   return best->at_ns == s->now_ns;
 }
 
-static bool network_due(const struct sim *s, struct due *best) {
+static bool stages_due(const struct sim *s, struct due *best) {
   for (unsigned i = 0; i < s->link_count; i++) {
     struct link *l = s->links[i];
-    if (!l) continue;
-    if (keep(s, best, (struct due){.at_ns = l->stage_due_ns, .kind = DUE_STAGE, .link = l})) return true;
-    for (enum link_side from = LINK_CLIENT; from <= LINK_SERVER; from++) {
+    if (l && keep(s, best, (struct due){.at_ns = l->stage_due_ns, .kind = DUE_STAGE, .link = l})) return true;
+  }
+  return false;
+}
+
+static bool arrivals_due(const struct sim *s, struct due *best) {
+  for (unsigned i = 0; i < s->link_count; i++) {
+    struct link *l = s->links[i];
+    for (enum link_side from = LINK_CLIENT; l && from <= LINK_SERVER; from++) {
       struct due d = {.at_ns = link_due(l, from), .kind = DUE_ARRIVAL, .link = l, .from = from};
       if (keep(s, best, d)) return true;
     }
@@ -109,15 +117,24 @@ static bool server_due(const struct sim *s, struct due *best) {
   return keep(s, best, (struct due){.at_ns = s->server_wake_ns, .kind = DUE_TICK});
 }
 
-static struct due next_due(struct sim *s, enum world_part part) {
-  struct due best = {.at_ns = QWP_NEVER, .kind = DUE_NOTHING};
-  if (network_due(s, &best) || server_due(s, &best)) return best;
-  if (part == WORLD_NETWORK || s->held) return best;
+static bool loops_due(struct sim *s, struct due *best) {
   for (unsigned i = 0; i < SIM_CLIENTS; i++) {
     struct sim_client *c = &s->clients[i];
     if (!c->loop) continue;
-    if (keep(s, &best, (struct due){.at_ns = client_due(s, c), .kind = DUE_LOOP, .client = c})) break;
+    if (keep(s, best, (struct due){.at_ns = client_due(s, c), .kind = DUE_LOOP, .client = c})) return true;
   }
+  return false;
+}
+
+static struct due next_due(struct sim *s, enum world_part part) {
+  struct due best = {.at_ns = QWP_NEVER, .kind = DUE_NOTHING};
+  bool chunked = s->o.chunk_max != SIZE_MAX;
+  bool loops = part == WORLD_ALL && !s->held;
+  if (stages_due(s, &best)) return best;
+  if (!chunked && arrivals_due(s, &best)) return best;
+  if (server_due(s, &best)) return best;
+  if (loops && loops_due(s, &best)) return best;
+  if (chunked) arrivals_due(s, &best);
   return best;
 }
 

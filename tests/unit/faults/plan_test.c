@@ -99,7 +99,8 @@ static void what_did_not_fire_is_named(void **state) {
   assert_int_equal(faults_unfired(k.f, keep, &l), 3);
   assert_int_equal(l.count, 3);
   assert_string_equal(l.text[0], "line 12: client.send nth 3 connection 1 EPIPE did not fire (2 such calls were made)");
-  assert_string_equal(l.text[1], "line 13: client.connect connection 2 ECONNREFUSED did not fire (0 such calls were made)");
+  assert_string_equal(l.text[1],
+                      "line 13: client.connect connection 2 ECONNREFUSED did not fire (0 such calls were made)");
   assert_string_equal(l.text[2], "line 14: client.clock again cannot fire: this cannot be done to this call");
   assert_int_equal(faults_fired(k.f, 0), 1);
   assert_int_equal(faults_unfired(k.f, NULL, NULL), 3);

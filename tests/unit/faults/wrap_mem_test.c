@@ -58,7 +58,8 @@ static void *allocate_often(void *arg) {
 static void two_threads_lose_no_count(void **state) {
   (void)state;
   const struct fault_rule rules[] = {
-      RULE(.point = FAULT_ALLOC, .nth = ROUNDS, .act = FAULT_DO_ERRNO, .err = ENOMEM, .repeat = FAULT_TIMES, .times = 5)};
+      RULE(.point = FAULT_ALLOC, .nth = ROUNDS, .act = FAULT_DO_ERRNO, .err = ENOMEM, .repeat = FAULT_TIMES,
+           .times = 5)};
   struct kit k;
   kit_new(&k, rules, 1);
   pthread_t threads[2];

@@ -298,7 +298,7 @@ static void a_reset_loses_what_had_no_room_at_the_peer(void **state) {
   RUN({C, FILL, 0, -EAGAIN}, {C, RESET, 0, 0}, {S, HUNG, 0, 1}, {S, DRAIN, 0, 0}, {S, SEND, 1, -EPIPE});
 }
 
-static void a_reset_from_the_reader_loses_the_senders_queue(void **state) {
+static void a_reset_from_the_reader_of_a_full_pipe(void **state) {
   (void)state;
   RUN({C, FILL, 0, -EAGAIN}, {S, READY, 0, R | W}, {S, CLOSE, 0, 0}, {C, HUNG, 0, 1}, {C, READY, 0, R | W},
       {C, SEND, 10, -ECONNRESET}, {C, SEND, 10, -EPIPE});
@@ -358,7 +358,7 @@ int main(void) {
       cmocka_unit_test(so_error_takes_the_error),
       cmocka_unit_test(a_full_socket_would_block_and_loses_nothing),
       cmocka_unit_test(a_reset_loses_what_had_no_room_at_the_peer),
-      cmocka_unit_test(a_reset_from_the_reader_loses_the_senders_queue),
+      cmocka_unit_test(a_reset_from_the_reader_of_a_full_pipe),
       cmocka_unit_test(a_reset_side_hears_nothing_later),
       cmocka_unit_test(a_refused_connect_is_told_by_so_error),
   };

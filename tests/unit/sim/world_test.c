@@ -232,7 +232,7 @@ static void answers_are_there_before_the_send_returns(void **state) { /* CASE-81
   kit_end(&k);
 }
 
-static void run_chunks(uint64_t seed, char *log, size_t n) {
+static void run_chunks(uint64_t seed, char *log, size_t n, uint8_t entropy[16]) {
   struct kit k;
   kit_new(&k, &(struct sim_options){.seed = seed, .chunk_max = 9});
   qwp_sock sock = kit_connect(&k);
@@ -240,20 +240,37 @@ static void run_chunks(uint64_t seed, char *log, size_t n) {
   sim_settle(k.sim);
   assert_int_equal(k.bytes_in, 40);
   snprintf(log, n, "%s", k.log);
-  uint8_t entropy[64];
-  k.ops.clock->entropy(k.ops.clock_ctx, entropy, sizeof entropy);
-  for (size_t i = 0; i < sizeof entropy; i++) snprintf(log + strlen(log), n - strlen(log), "%02x", entropy[i]);
+  k.ops.clock->entropy(k.ops.clock_ctx, entropy, 16);
   kit_end(&k);
 }
 
 static void a_seed_repeats_a_world(void **state) {
   (void)state;
-  char a[1024], b[1024], c[1024];
-  run_chunks(5, a, sizeof a);
-  run_chunks(5, b, sizeof b);
-  run_chunks(6, c, sizeof c);
-  assert_string_equal(a, b);
-  assert_string_not_equal(a, c);
+  char log[3][512];
+  uint8_t entropy[3][16];
+  run_chunks(5, log[0], sizeof log[0], entropy[0]);
+  run_chunks(5, log[1], sizeof log[1], entropy[1]);
+  run_chunks(6, log[2], sizeof log[2], entropy[2]);
+  assert_string_equal(log[0], log[1]);
+  assert_memory_equal(entropy[0], entropy[1], 16);
+  assert_string_not_equal(log[0], log[2]);
+  assert_memory_not_equal(entropy[0], entropy[2], 16);
+}
+
+static void what_was_written_to_a_reset_side_never_arrives(void **state) {
+  (void)state;
+  struct kit k;
+  char buf[8];
+  kit_new(&k, &(struct sim_options){.delay_ns = 100});
+  qwp_sock sock = kit_connect(&k);
+  sim_peer_write(k.sim, k.peer, (const uint8_t *)"on its way", 10);
+  sim_reset_sock(k.sim, sock);
+  assert_int_equal(sim_peer_write(k.sim, k.peer, (const uint8_t *)"late", 4), 4); /* the server does not know yet */
+  while (sim_step(k.sim, sim_now_ns(k.sim) + 1000)) continue;
+  assert_string_equal(k.log, "reset ");
+  assert_int_equal(kit_recv(&k, sock, buf, 8), -ECONNRESET);
+  assert_int_equal(kit_recv(&k, sock, buf, 8), 0);
+  kit_end(&k);
 }
 
 static void a_delay_hook_lets_the_rest_of_the_world_go_on(void **state) {
@@ -302,6 +319,7 @@ int main(void) {
       cmocka_unit_test(the_servers_timer_keeps_the_earliest),
       cmocka_unit_test(answers_are_there_before_the_send_returns),
       cmocka_unit_test(a_seed_repeats_a_world),
+      cmocka_unit_test(what_was_written_to_a_reset_side_never_arrives),
       cmocka_unit_test(a_delay_hook_lets_the_rest_of_the_world_go_on),
       cmocka_unit_test(many_connections_come_and_go),
   };
