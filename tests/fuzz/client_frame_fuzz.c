@@ -55,7 +55,8 @@ static void feed_101(struct sn *sn) {
   require(EVP_Digest(text, strlen(text), digest, &n, EVP_sha1(), NULL) == 1, "a digest");
   EVP_EncodeBlock((unsigned char *)accept, digest, (int)n);
   int bytes = snprintf(head, sizeof head,
-                       "HTTP/1.1 101 x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n",
+                       "HTTP/1.1 101 x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                       "Sec-WebSocket-Accept: %s\r\n\r\n",
                        accept);
   sn_feed(sn, head, (size_t)bytes);
 }

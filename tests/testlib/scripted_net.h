@@ -197,8 +197,10 @@ static inline void sn_feed(struct sn *sn, const void *p, size_t n) {
   sn->in_len += n;
 }
 
+/* Lives as long as the block it stands in. */
 #define SN_SCRIPT(...) \
-  ((struct sn_script){.results = (const long[]){__VA_ARGS__}, .count = sizeof((const long[]){__VA_ARGS__}) / sizeof(long)})
+  ((struct sn_script){.results = (const long[]){__VA_ARGS__}, \
+                      .count = sizeof((const long[]){__VA_ARGS__}) / sizeof(long)})
 
 /* Calls of one kind so far. */
 static inline size_t sn_count(const struct sn *sn, char kind) {

@@ -1,6 +1,6 @@
 /* connection - one WebSocket connection of a client over the net table.
  *
- * Non-blocking throughout, but for the one receive call that says so. Knows no
+ * Non-blocking throughout, but for the two calls whose names end in _wait. Knows no
  * QWP message: payload bytes in, payload bytes out. Life:
  *
  *   CLOSED -open-> CONNECTING -> UPGRADING -> OPEN -> CLOSED
@@ -15,7 +15,7 @@
  * Receiving. One buffer, parsed in place; consumed frames do not move the rest;
  * cursors rewind when it is empty; a partial tail is moved once, right before the
  * next receive and before the growth test (P121-41..43). It doubles only when one
- * frame does not fit, up to max_frame_bytes, and never shrinks (P121-46).
+ * frame does not fit, up to rx_max_bytes, and never shrinks (P121-46).
  */
 #ifndef QWP_WS_CONNECTION_H
 #define QWP_WS_CONNECTION_H
@@ -39,7 +39,8 @@ struct qwp_ws_config {
   int64_t auth_timeout_ns;   /* wait for the 101, from the request's last byte [UPG-RSP-009] */
   int64_t connect_timeout_ns;/* QWP_NEVER = the operating system's */
   size_t rx_initial_bytes;   /* 65536 */
-  size_t rx_max_bytes;       /* largest frame taken, header included */
+  size_t rx_max_bytes;       /* largest frame taken, header included; >= rx_initial_bytes, and
+                              * >= 32768 to take every upgrade answer */
 };
 
 /* What the 101 said. */
@@ -56,7 +57,7 @@ struct qwp_ws_counters { /* lives across connections */
 };
 
 /* One message from the peer, fragments joined. The payload points into the
- * receive buffer and is valid during the call only. Returns QWP_OK to go on, or
+ * receive buffer (or the joined fragments) and is valid during the call only. Returns QWP_OK to go on, or
  * a code that ends the receive call with it. */
 typedef enum qwp_status (*qwp_ws_on_message)(void *ctx, unsigned opcode, const uint8_t *payload, size_t n);
 

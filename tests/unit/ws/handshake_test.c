@@ -219,7 +219,8 @@ static void bytes_behind_the_101_are_frames(void **state) {
       size_t n = cut == 0 ? 1 : at == 0 ? cut : all.n - at;
       sn_feed(&fx.sn, all.p + at, n);
       at += n;
-      if (qwp_ws_state(fx.ws) != QWP_WS_OPEN) assert_int_equal(fx_handshake(&fx, NULL), at < head_bytes ? QWP_AGAIN : QWP_OK);
+      if (qwp_ws_state(fx.ws) == QWP_WS_OPEN) continue;
+      assert_int_equal(fx_handshake(&fx, NULL), at < head_bytes ? QWP_AGAIN : QWP_OK);
     }
     size_t reads = sn_count(&fx.sn, 'r');
     assert_int_equal(qwp_ws_receive(fx.ws, fx_on_message, &m, NULL), QWP_OK);
