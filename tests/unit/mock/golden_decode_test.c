@@ -90,7 +90,7 @@ static void wire_files_decode_to_the_stated_rows(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof wire_cases / sizeof *wire_cases; i++) {
     char path[512];
-    size_t n;
+    size_t n = 0;
     snprintf(path, sizeof path, REFERENCE_DATA "/wire/%s.hex", wire_cases[i].file);
     uint8_t *bytes = golden_hex_file(path, &n);
     if (!bytes) {

@@ -294,7 +294,7 @@ struct tally {
 
 static void run_file(const char *path, bool probes, struct tally *t) {
   static const char *const groups[] = {"header", "delta", "block", "column", "name", "designated", "deferred", "coercion"};
-  size_t n;
+  size_t n = 0;
   char *text = golden_slurp(path, &n);
   assert_non_null(text);
   for (char *line = text, *end; line < text + n; line = end + 1) {
