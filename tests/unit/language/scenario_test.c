@@ -275,9 +275,12 @@ static void serverScript(void **state) {
   fputs("server: [{connection: any, ack: each}]\nserver_settings: {max_symbols: 9}\n", f);
   fclose(f);
   const bool ok = scn_read_server(path, &file, &problem);
+  const int64_t max_symbols = ok ? file.scenarios[0].server.max_symbols : -1;
+  scn_file_free(&file);
   const bool whole = scn_read_file(path, &file, &problem); /* no scenario: claim is missing */
   remove(path);
   assert_true(ok);
+  assert_int_equal(max_symbols, 9);
   assert_false(whole);
   assert_non_null(strstr(problem.text, "claim: missing"));
 }
