@@ -29,15 +29,19 @@ static int64_t deadline_after(int64_t now_ns, int64_t ms) {
   return ns > QWP_NEVER - now_ns ? QWP_NEVER : now_ns + ns;
 }
 
+/* true, with the terminal error in err, once one is latched. */
+static bool tell_latched(struct qwp_sender *s, struct qwp_error *err) {
+  if (!qwp_loop_error(s->loop, err)) return false;
+  s->error_reported = true;
+  return true;
+}
+
 bool qwp_sender_usable(struct qwp_sender *s, struct qwp_error *err) {
   if (s->stopped) {
     qwp_fail(err, QWP_MISUSE, "the sender was stopped");
     return false;
   }
-  if (!qwp_loop_latched(s->loop)) return true;
-  qwp_loop_error(s->loop, err);
-  s->error_reported = true;
-  return false;
+  return !tell_latched(s, err);
 }
 
 void qwp_sender_show_pending(struct qwp_sender *s) {
@@ -210,7 +214,7 @@ static enum qwp_status store_message(struct qwp_sender *s, int64_t deadline_ns, 
     if (deadline_ns == QWP_APPEND_DEADLINE)
       deadline_ns = deadline_after(qwp_sender_now(s), s->config.sf_append_deadline_ms);
     stalled = true;
-    if (!qwp_sender_usable(s, err)) return QWP_REJECTED;
+    if (tell_latched(s, err)) return QWP_REJECTED;
     if (qwp_sender_now(s) >= deadline_ns) return store_is_full(s, err);
     s->driver->wait(s->driver->ctx, seen, deadline_ns);
   }
@@ -311,7 +315,7 @@ static void await_stop(struct qwp_sender *s) {
 static bool close_verdict(struct qwp_sender *s, bool row_was_open, bool flushed, bool waited, struct qwp_error *err) {
   if (qwp_loop_latched(s->loop)) {
     if (s->error_reported) return !row_was_open;
-    qwp_sender_usable(s, err);
+    tell_latched(s, err);
     return false;
   }
   if (!flushed) return false; /* err tells */
