@@ -63,17 +63,17 @@ static void frames_take_the_shortest_length_form(void **state) {
 
 static void an_error_text_is_cut_at_a_character(void **state) {
   (void)state;
-  char text[1100];
-  memset(text, 'a', sizeof text);
+  char text[1101] = {0};
+  memset(text, 'a', sizeof text - 1);
   struct mock_out o = {0};
   mock_reply_error(&o, 6, 0, text, 1024);
   assert_int_equal(o.n, 4 + 11 + 1024);
   mock_out_clear(&o);
-  mock_reply_error(&o, 6, 0, text, sizeof text);
+  mock_reply_error(&o, 6, 0, text, strlen(text));
   assert_int_equal(o.n, 4 + 11 + 1024);
   mock_out_clear(&o);
   memcpy(text + 1022, "\xE2\x82\xAC", 3); /* three bytes that straddle the limit */
-  mock_reply_error(&o, 6, 0, text, sizeof text);
+  mock_reply_error(&o, 6, 0, text, strlen(text));
   assert_int_equal(o.n, 4 + 11 + 1022);
   mock_out_clear(&o);
   mock_reply_close(&o, 1011, text); /* 125 bytes are all that a control frame holds */

@@ -1,0 +1,184 @@
+/* qwp-mock - the mock server as a program. `qwp-mock --help` explains it. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "follow.h"
+#include "options.h"
+#include "summary.h"
+#include "transport.h"
+#ifdef MOCK_HAVE_SCRIPTS
+#include "language/scenario.h"
+#endif
+#ifdef MOCK_HAVE_ROWS_OUT
+#include "rows_out.h"
+#endif
+
+enum { EXIT_VIOLATIONS = 1, EXIT_USAGE = 2, EXIT_ENVIRONMENT = 3 };
+
+/* ---- script --------------------------------------------------------------------------- */
+
+struct script {
+  struct mock_script server; /* all zero = a correct server */
+#ifdef MOCK_HAVE_SCRIPTS
+  struct scn_file file;
+  bool loaded;
+#endif
+};
+
+static bool script_load(struct script *s, const struct options *o) {
+  memset(s, 0, sizeof *s);
+  if (o->script) {
+#ifdef MOCK_HAVE_SCRIPTS
+    struct scn_problem problem;
+    if (!scn_read_server(o->script, &s->file, &problem)) {
+      fprintf(stderr, "%s\n", problem.text);
+      return false;
+    }
+    s->loaded = true;
+    if (s->file.count > 0) s->server = s->file.scenarios[0].server;
+#else
+    fputs("qwp-mock: --script: this build has no scenario language\n", stderr);
+    return false;
+#endif
+  }
+  if (o->profile_set) s->server.profile = o->profile;
+  if (o->strict) s->server.strict_refuse = true;
+  return true;
+}
+
+static void script_free(struct script *s) {
+#ifdef MOCK_HAVE_SCRIPTS
+  if (s->loaded) scn_file_free(&s->file);
+#endif
+  (void)s;
+}
+
+/* ---- journal --------------------------------------------------------------------------- */
+
+struct sink {
+  FILE *journal; /* or NULL */
+  bool follow;
+  int64_t start_ns;
+};
+
+/* On the service thread. Line-buffered: a line is out before the reply it speaks of. */
+static void on_line(void *ctx, const char *line, size_t n) {
+  struct sink *s = ctx;
+  if (s->journal) {
+    fwrite(line, 1, n, s->journal);
+    putc('\n', s->journal);
+  }
+  if (s->follow) mock_follow(stdout, s->start_ns, line, n);
+}
+
+static bool sink_open(struct sink *s, const struct options *o) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  *s = (struct sink){.follow = o->follow, .start_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec};
+  if (!o->journal) return true;
+  s->journal = fopen(o->journal, "w");
+  if (s->journal && setvbuf(s->journal, NULL, _IOLBF, 1 << 16) == 0) return true;
+  fprintf(stderr, "qwp-mock: --journal: %s: %s\n", o->journal, strerror(errno));
+  return false;
+}
+
+static bool sink_close(struct sink *s) {
+  if (!s->journal) return true;
+  bool good = !ferror(s->journal);
+  good = fclose(s->journal) == 0 && good;
+  if (!good) fprintf(stderr, "qwp-mock: --journal: %s\n", strerror(errno));
+  return good;
+}
+
+/* ---- the end ------------------------------------------------------------------------------ */
+
+struct report {
+  const struct options *o;
+  size_t violations;
+  bool good;
+};
+
+typedef bool write_fn(FILE *f, const struct mock *m);
+
+static bool write_file(const char *path, const struct mock *m, write_fn *write) {
+  FILE *f = fopen(path, "w");
+  bool good = f && write(f, m);
+  if (f && fclose(f) != 0) good = false;
+  if (!good) fprintf(stderr, "qwp-mock: %s: %s\n", path, strerror(errno));
+  return good;
+}
+
+#ifdef MOCK_HAVE_ROWS_OUT
+static bool write_rows(FILE *f, const struct mock *m) { return mock_rows_out(f, mock_tables(m)); }
+#endif
+
+static void report(struct mock *m, void *arg) {
+  struct report *r = arg;
+  r->good = true;
+  r->violations = mock_violation_count(m);
+  summary_print(stdout, m);
+  if (r->o->json && !write_file(r->o->json, m, summary_json)) r->good = false;
+#ifdef MOCK_HAVE_ROWS_OUT
+  if (r->o->rows_out && !write_file(r->o->rows_out, m, write_rows)) r->good = false;
+#endif
+}
+
+/* Serves until a signal. Signals are blocked in every thread, so that they come here alone. */
+static int serve(const struct options *o, const struct script *script, struct sink *sink) {
+  sigset_t ends;
+  int which;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  sigprocmask(SIG_BLOCK, &ends, NULL);
+
+  bool watched = sink->journal || sink->follow;
+  struct mock_options options = {
+    .script = &script->server, .rows = o->rows, .journal = watched ? o->level : MOCK_JOURNAL_OFF, .journal_hex = o->hex,
+    .journal_line = watched ? on_line : NULL, .journal_ctx = sink, .seed = 1};
+  struct mock_lws *l = mock_lws_start(&options, o->port);
+  if (!l) {
+    fprintf(stderr, "qwp-mock: cannot listen on 127.0.0.1:%d: %s\n", o->port, strerror(errno));
+    return EXIT_ENVIRONMENT;
+  }
+  printf("ready 127.0.0.1:%d\n", mock_lws_port(l));
+  fflush(stdout);
+  sigwait(&ends, &which);
+
+  struct report r = {.o = o};
+  mock_lws_call(l, report, &r);
+  mock_lws_stop(l);
+  fflush(stdout);
+  if (!r.good) return EXIT_ENVIRONMENT;
+  return o->fail_on_violation && r.violations > 0 ? EXIT_VIOLATIONS : 0;
+}
+
+int main(int argc, char **argv) {
+  struct options o;
+  struct script script;
+  struct sink sink;
+  if (!options_read(&o, argc, argv)) return EXIT_USAGE;
+  if (o.help || o.version) {
+    if (o.help) options_help();
+    else puts("qwp-mock " MOCK_VERSION);
+    return 0;
+  }
+#ifndef MOCK_HAVE_ROWS_OUT
+  if (o.rows_out) {
+    fputs("qwp-mock: --rows-out: this build cannot write rows\n", stderr);
+    return EXIT_USAGE;
+  }
+#endif
+  if (o.follow) setvbuf(stdout, NULL, _IOLBF, 1 << 16);
+  if (!script_load(&script, &o)) return EXIT_USAGE;
+  int result = EXIT_ENVIRONMENT;
+  if (sink_open(&sink, &o)) {
+    result = serve(&o, &script, &sink);
+    if (!sink_close(&sink)) result = EXIT_ENVIRONMENT;
+  }
+  script_free(&script);
+  return result;
+}

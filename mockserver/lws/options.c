@@ -1,0 +1,128 @@
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PORT = 256, SCRIPT, PROFILE, ROWS, JOURNAL, LEVEL, HEX, FOLLOW, JSON, ROWS_OUT, STRICT, FAIL, HELP, VERSION };
+
+static const struct option known[] = {
+  {"port", required_argument, NULL, PORT}, {"script", required_argument, NULL, SCRIPT},
+  {"profile", required_argument, NULL, PROFILE}, {"rows", required_argument, NULL, ROWS},
+  {"journal", required_argument, NULL, JOURNAL}, {"journal-level", required_argument, NULL, LEVEL},
+  {"hex", no_argument, NULL, HEX}, {"follow", no_argument, NULL, FOLLOW}, {"json", required_argument, NULL, JSON},
+  {"rows-out", required_argument, NULL, ROWS_OUT}, {"strict", no_argument, NULL, STRICT},
+  {"fail-on-violation", no_argument, NULL, FAIL}, {"help", no_argument, NULL, HELP}, {"version", no_argument, NULL, VERSION},
+  {NULL, 0, NULL, 0}};
+
+void options_help(void) {
+  fputs(
+    "qwp-mock - a QWP server that keeps the protocol exactly, or breaks it exactly as told\n"
+    "\n"
+    "usage: qwp-mock [options]\n"
+    "\n"
+    "It listens on 127.0.0.1, prints `ready 127.0.0.1:PORT` and serves until SIGTERM or SIGINT; then it prints\n"
+    "what came: connections, frames, rows by table, and every violation, a thing that no client may do although a\n"
+    "server may let it pass.\n"
+    "\n"
+    "  --port N               port to listen on; 0 (default): one from the system, see the ready line\n"
+    "  --script FILE          how to misbehave: a `server:` list as in a scenario file (scenarios/README.md)\n"
+    "  --profile doc|jul2026  the published documentation (default), or the server's source of July 2026\n"
+    "  --strict               refuse what is only a violation\n"
+    "  --rows full|digest|count   keep every value (default), a hash by table, or counts; count is the fastest\n"
+    "  --follow               print one line for every event\n"
+    "  --journal FILE         write every event as one JSON line\n"
+    "  --journal-level summary|full|off   full (default) has a line for every frame and reply\n"
+    "  --hex                  the payloads too, in journal and --follow\n"
+    "  --json FILE            at the end, the figures as one JSON object\n"
+    "  --rows-out FILE        at the end, the rows as JSON lines (with --rows full)\n"
+    "  --fail-on-violation    exit with 1 if there were violations\n"
+    "  --help, --version\n"
+    "\n"
+    "Watch what a client sends:\n"
+    "  qwp-mock --port 9000 --follow\n"
+    "\n"
+    "A server that resets the first connection after three frames, and what became of it:\n"
+    "  cat > reset.yaml <<EOF\n"
+    "  server:\n"
+    "  - {connection: 1, reset: {at_frame: 3}}\n"
+    "  EOF\n"
+    "  qwp-mock --port 9000 --script reset.yaml --journal out.jsonl --json figures.json\n"
+    "\n"
+    "From a container or another machine: forward a port to it (ssh -L 9000:127.0.0.1:9000 HOST, or run the client\n"
+    "with the host's network: docker run --network=host). It never listens on any other address.\n",
+    stdout);
+}
+
+static bool choice(const char *option, const char *value, const char *const *names, int count, int *out) {
+  for (int i = 0; i < count; i++) {
+    if (strcmp(names[i], value) != 0) continue;
+    *out = i;
+    return true;
+  }
+  fprintf(stderr, "qwp-mock: %s: '%s' is none of:", option, value);
+  for (int i = 0; i < count; i++) fprintf(stderr, " %s", names[i]);
+  fputs("\n", stderr);
+  return false;
+}
+
+static bool port(const char *text, int *out) {
+  char *end;
+  long v = strtol(text, &end, 10);
+  if (*text == '\0' || *end != '\0' || v < 0 || v > 65535) {
+    fprintf(stderr, "qwp-mock: --port: '%s' is no port (0 to 65535)\n", text);
+    return false;
+  }
+  *out = (int)v;
+  return true;
+}
+
+static bool take(struct options *o, int option) {
+  static const char *const profiles[] = {"doc", "jul2026"}, *const rows[] = {"full", "digest", "count"},
+                           *const levels[] = {"off", "summary", "full"};
+  int v = 0;
+  bool good = true;
+  switch (option) {
+    case PORT: return port(optarg, &o->port);
+    case SCRIPT: o->script = optarg; return true;
+    case PROFILE:
+      good = choice("--profile", optarg, profiles, 2, &v);
+      o->profile = (enum mock_profile)v;
+      o->profile_set = true;
+      return good;
+    case ROWS:
+      good = choice("--rows", optarg, rows, 3, &v);
+      o->rows = (enum mock_rows)v;
+      return good;
+    case LEVEL:
+      good = choice("--journal-level", optarg, levels, 3, &v);
+      o->level = (enum mock_journal_level)v;
+      return good;
+    case JOURNAL: o->journal = optarg; return true;
+    case JSON: o->json = optarg; return true;
+    case ROWS_OUT: o->rows_out = optarg; return true;
+    case HEX: o->hex = true; return true;
+    case FOLLOW: o->follow = true; return true;
+    case STRICT: o->strict = true; return true;
+    case FAIL: o->fail_on_violation = true; return true;
+    case HELP: o->help = true; return true;
+    case VERSION: o->version = true; return true;
+    default: return false; /* getopt has said why */
+  }
+}
+
+bool options_read(struct options *o, int argc, char **argv) {
+  *o = (struct options){.level = MOCK_JOURNAL_FULL};
+  int option;
+  while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+    if (take(o, option)) continue;
+    fputs("try: qwp-mock --help\n", stderr);
+    return false;
+  }
+  if (optind < argc) {
+    fprintf(stderr, "qwp-mock: '%s': no argument is taken\ntry: qwp-mock --help\n", argv[optind]);
+    return false;
+  }
+  return true;
+}

@@ -1,0 +1,24 @@
+/* options - the command line of qwp-mock. */
+#ifndef MOCK_LWS_OPTIONS_H
+#define MOCK_LWS_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "core/mock.h"
+
+struct options {
+  int port;
+  const char *script, *journal, *json, *rows_out;
+  enum mock_profile profile;
+  bool profile_set;
+  enum mock_rows rows;
+  enum mock_journal_level level;
+  bool hex, follow, strict, fail_on_violation;
+  bool help, version;
+};
+
+/* false: what is wrong was printed to stderr. */
+bool options_read(struct options *o, int argc, char **argv);
+void options_help(void);
+
+#endif
