@@ -60,6 +60,7 @@ bool server_start_bare(struct server *s, size_t frames, char *why, size_t why_n)
       getsockname(fd, (struct sockaddr *)&a, &n) != 0)
     return failed(why, why_n, "bare reader: listen");
   s->port = ntohs(a.sin_port);
+  s->out = -1;
   s->pid = start_child();
   if (s->pid == 0) _exit(bare_reader(fd, frames));
   close(fd);
@@ -102,13 +103,15 @@ bool server_start_mock(struct server *s, const char *program, const char *const 
     exec_mock(program, arguments, ready[1]);
   }
   close(ready[1]);
-  bool good = s->pid > 0 ? read_ready(ready[0], &s->port, why, why_n) : failed(why, why_n, "fork");
-  close(ready[0]);
-  if (!good && s->pid > 0) {
+  s->out = ready[0]; /* kept open: the mock says more at its end */
+  const bool good = s->pid > 0 ? read_ready(s->out, &s->port, why, why_n) : failed(why, why_n, "fork");
+  if (good) return true;
+  if (s->pid > 0) {
     kill(s->pid, SIGKILL);
     waitpid(s->pid, NULL, 0);
   }
-  return good;
+  close(s->out);
+  return false;
 }
 
 static int64_t as_ns(struct timeval t) { return (int64_t)t.tv_sec * 1000000000 + (int64_t)t.tv_usec * 1000; }
@@ -120,6 +123,7 @@ bool server_end(struct server *s, bool terminate, int64_t *cpu_ns, char *why, si
   if (terminate) kill(s->pid, SIGTERM);
   do pid = wait4(s->pid, &status, 0, &usage);
   while (pid < 0 && errno == EINTR);
+  if (s->out >= 0) close(s->out);
   if (pid < 0) return failed(why, why_n, "wait4");
   *cpu_ns = as_ns(usage.ru_utime) + as_ns(usage.ru_stime);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;

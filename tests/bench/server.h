@@ -10,6 +10,7 @@
 struct server {
   pid_t pid;
   int port;
+  int out; /* read end of its standard output; -1 = none */
 };
 
 /* The bare reader, for one stream of that many frames. It ends when its client does. */
