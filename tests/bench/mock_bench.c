@@ -24,11 +24,11 @@ enum kind { BARE, DIGEST, FULL, KINDS };
 static const struct {
   const char *name, *key;
   size_t share; /* sends frames / share: the full journal is a line a frame, and a minute would be too long */
-  const char *arguments[10];
+  const char *arguments[10]; /* up to a NULL */
 } kinds[KINDS] = {
-  [BARE] = {"bare reader", "bare", 1, {NULL}},
+  [BARE] = {"bare reader", "bare", 1, {0}},
   [DIGEST] = {"qwp-mock, rows digest, journal summary", "mock_summary", 1,
-              {"--rows", "digest", "--journal-level", "summary", "--journal", "/dev/null", "--fail-on-violation", NULL}},
+              {"--rows", "digest", "--journal-level", "summary", "--journal", "/dev/null", "--fail-on-violation"}},
   [FULL] = {"qwp-mock, rows digest, journal full", "mock_full_journal", 8,
             {"--rows", "digest", "--journal-level", "full", "--journal", "/dev/null", NULL}},
 };

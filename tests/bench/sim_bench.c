@@ -94,8 +94,8 @@ static double median_scenario(const struct measured *sorted, size_t scenarios) {
 }
 
 static void print(const struct options *o, const struct measured *m, size_t n, size_t scenarios) {
-  printf("scenarios a second on one processor (parse, both twin runs, judge): %zu files, %zu scenarios, up to %d turns\n",
-         n, scenarios, o->count);
+  printf("scenarios a second on one processor (parse, both twin runs, judge)\n");
+  printf("%zu files, %zu scenarios, up to %d turns\n", n, scenarios, o->count);
   printf("  %9.0f  the median scenario\n  %9.0f  the median file\n  %9.0f  the fastest file\n",
          median_scenario(m, scenarios), median_file(m, n), m[n - 1].per_s);
   puts("the slowest files");
@@ -142,8 +142,8 @@ static int usage(FILE *out, int code) {
                "Runs every scenario of the simulated world N times (50; a file at most a second) in this process and\n"
                "prints scenarios a second of processor time: the median scenario, the median file, and the five\n"
                "slowest files.\n"
-               "Exit: 0 measured; 1 the median scenario is below --require; 2 bad file or usage; 3 a scenario did not pass;\n"
-               "4 nothing to run.\n");
+               "Exit: 0 measured; 1 the median scenario is below --require; 2 bad file or usage; 3 a scenario did\n"
+               "not pass; 4 nothing to run.\n");
   return code;
 }
 
