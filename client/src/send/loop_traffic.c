@@ -147,7 +147,8 @@ static void strike(struct qwp_loop *loop, int64_t fsn, const struct qwp_error *l
     err.from_fsn = fsn;
     err.to_fsn = to_fsn;
     err.in_doubt = true;
-    snprintf(err.text, sizeof err.text, "frame %" PRId64 " was refused %" PRId64 " times without progress; last: %.360s", fsn,
+    snprintf(err.text, sizeof err.text,
+             "frame %" PRId64 " was refused %" PRId64 " times without progress; last: %.360s", fsn,
              loop->poison.strikes, last->text);
     qwp_loop_terminate(loop, &err);
     return;

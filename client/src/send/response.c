@@ -55,7 +55,8 @@ static enum qwp_status read_tables(struct reader *r, struct qwp_response *out, c
     take_u64(r);
     if (r->failed) break;
     if (length == 0) return refuse(why, "empty table name in an acknowledgement");
-    if (!qwp_utf8_valid((const char *)name, length)) return refuse(why, "table name in an acknowledgement is not UTF-8");
+    bool valid = qwp_utf8_valid((const char *)name, length);
+    if (!valid) return refuse(why, "table name in an acknowledgement is not UTF-8");
   }
   if (r->failed) return refuse(why, "acknowledgement cut short");
   out->tables_bytes = before - r->left;

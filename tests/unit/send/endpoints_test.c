@@ -37,7 +37,8 @@ static void a_round_tries_each_once_in_order(void **state) {
 static void the_better_state_wins(void **state) {
   (void)state;
   struct qwp_endpoints e = list(5);
-  const enum qwp_health h[] = {QWP_TOPOLOGY_REJECT, QWP_TRANSPORT_ERROR, QWP_TRANSIENT_REJECT, QWP_UNKNOWN, QWP_HEALTHY};
+  const enum qwp_health h[] = {QWP_TOPOLOGY_REJECT, QWP_TRANSPORT_ERROR, QWP_TRANSIENT_REJECT, QWP_UNKNOWN,
+                             QWP_HEALTHY};
   for (int i = 0; i < 5; i++) e.states[i].health = h[i];
   for (int i = 4; i >= 0; i--) assert_int_equal(qwp_endpoints_pick(&e), i);
   qwp_endpoints_free(&e);

@@ -2,7 +2,8 @@
  * what a broken connection means. Names begin with the rule they hold the loop to. */
 #include "loop_world.h"
 
-#define QUIET "ws::addr=h:1;reconnect_initial_backoff_millis=10;reconnect_max_backoff_millis=100;initial_connect_retry=async;"
+#define ASYNC "initial_connect_retry=async;"
+#define QUIET "ws::addr=h:1;reconnect_initial_backoff_millis=10;reconnect_max_backoff_millis=100;" ASYNC
 
 static long fail_sends_of(struct lw *w, int conn, size_t n) {
   (void)w;
@@ -570,7 +571,10 @@ static void an_orderly_close_is_no_strike_another_one_is(void **state) {
 
 static void an_answer_that_is_none_recycles_without_a_strike(void **state) {
   (void)state;
-  const struct { const char *p; size_t n; } bad[] = {{"", 0}, {"\0\1", 2}, {"\0\2\0\0\0\0\0\0\0\0\0x", 12}, {"\2\1\0", 3}};
+  const struct {
+    const char *p;
+    size_t n;
+  } bad[] = {{"", 0}, {"\0\1", 2}, {"\0\2\0\0\0\0\0\0\0\0\0x", 12}, {"\2\1\0", 3}};
   for (size_t i = 0; i < 4; i++) {
     struct lw w;
     lw_init(&w, QUIET);
@@ -590,7 +594,7 @@ static void an_answer_that_is_none_recycles_without_a_strike(void **state) {
 static void recon_002_pauses_double_to_the_maximum(void **state) {
   (void)state;
   struct lw w;
-  lw_init(&w, "ws::addr=h:1;reconnect_initial_backoff_millis=100;reconnect_max_backoff_millis=800;initial_connect_retry=async;");
+  lw_init(&w, "ws::addr=h:1;reconnect_initial_backoff_millis=100;reconnect_max_backoff_millis=800;" ASYNC);
   w.refuse = 1000000;
   const int64_t base_ms[] = {100, 200, 400, 800, 800};
   lw_run(&w);
@@ -612,7 +616,7 @@ static void recon_002_pauses_double_to_the_maximum(void **state) {
 static void recon_008_role_rejects_do_not_double(void **state) {
   (void)state;
   struct lw w;
-  lw_init(&w, "ws::addr=h:1,h:2;reconnect_initial_backoff_millis=50;reconnect_max_backoff_millis=2000;initial_connect_retry=async;");
+  lw_init(&w, "ws::addr=h:1,h:2;reconnect_initial_backoff_millis=50;reconnect_max_backoff_millis=2000;" ASYNC);
   w.answer = "HTTP/1.1 421 Misdirected Request\r\nX-QuestDB-Role: REPLICA\r\nContent-Length: 0\r\n\r\n";
   lw_run(&w);
   for (int i = 0; i < 20; i++) {
