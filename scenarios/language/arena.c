@@ -33,7 +33,7 @@ void scn_arena_del(struct scn_arena *a) {
   free(a);
 }
 
-static struct block *blockNew(struct scn_arena *a, size_t n) {
+static struct block *block_new(struct scn_arena *a, size_t n) {
   const size_t size = n > BLOCK_BYTES ? n : BLOCK_BYTES;
   if (size > a->left) return NULL;
   struct block *b = size <= SIZE_MAX - sizeof *b ? malloc(sizeof *b + size) : NULL;
@@ -51,7 +51,7 @@ static void *take(struct scn_arena *a, size_t n) {
   if (n > SIZE_MAX - unit) return NULL;
   n = (n + unit - 1) / unit * unit;
   struct block *b = a->blocks;
-  if (!b || b->size - b->used < n) b = blockNew(a, n);
+  if (!b || b->size - b->used < n) b = block_new(a, n);
   if (!b) return NULL;
   void *p = b->bytes + b->used;
   b->used += n;

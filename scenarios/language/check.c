@@ -6,7 +6,7 @@
 #include "language/reader.h"
 #include "language/values.h"
 
-static bool checkMap(struct scn_reader *r, scn_node *map, const char *section, const char *key, int depth);
+static bool check_map(struct scn_reader *r, scn_node *map, const char *section, const char *key, int depth);
 
 /* A longer list of words would drown the message. */
 #define LIST_SHOWN_MAX 80u
@@ -37,7 +37,7 @@ static void expected(const struct scn_key *k, char *out, size_t n) {
   append(out, n, list);
 }
 
-static bool wrongForm(struct scn_reader *r, scn_node *node, const struct scn_key *k) {
+static bool wrong_form(struct scn_reader *r, scn_node *node, const struct scn_key *k) {
   char text[256];
   expected(k, text, sizeof text);
   return scn_wrong(r, node, k->name, "expected %s", text);
@@ -46,7 +46,7 @@ static bool wrongForm(struct scn_reader *r, scn_node *node, const struct scn_key
 /* ---- scalars ---------------------------------------------------------------------- */
 
 /* The word of a choice list nearest to the text's first word; copied to out. NULL = none near. */
-static const char *nearestWord(const char *words, const char *text, char *out, size_t n) {
+static const char *nearest_word(const char *words, const char *text, char *out, size_t n) {
   char word[64], given[64];
   snprintf(given, sizeof given, "%.*s", (int)strcspn(text, " "), text);
   size_t best = SIZE_MAX;
@@ -59,17 +59,17 @@ static const char *nearestWord(const char *words, const char *text, char *out, s
   return scn_is_near(given, best) ? out : NULL;
 }
 
-static bool wrongWord(struct scn_reader *r, scn_node *node, const struct scn_key *k, const char *text) {
+static bool wrong_word(struct scn_reader *r, scn_node *node, const struct scn_key *k, const char *text) {
   char near[64];
-  const char *nearest = nearestWord(k->words, text, near, sizeof near);
-  if (!nearest) return wrongForm(r, node, k);
+  const char *nearest = nearest_word(k->words, text, near, sizeof near);
+  if (!nearest) return wrong_form(r, node, k);
   if (strlen(k->words) > LIST_SHOWN_MAX) {
     return scn_wrong_near(r, node, k->name, "word", nearest, "'%.60s' is no word of this key", text);
   }
   return scn_wrong_near(r, node, k->name, "word", nearest, "'%.60s' is not one of %s", text, k->words);
 }
 
-static bool checkScalar(struct scn_reader *r, scn_node *node, const struct scn_key *k) {
+static bool check_scalar(struct scn_reader *r, scn_node *node, const struct scn_key *k) {
   const char *text;
   if (!scn_text(r, node, &text)) return false;
   int64_t v;
@@ -82,18 +82,18 @@ static bool checkScalar(struct scn_reader *r, scn_node *node, const struct scn_k
   if ((f & SCN_IS_DURATION) && scn_value_duration(text, &v)) return true;
   if ((f & SCN_IS_SIZE) && scn_value_size(text, &v)) return true;
   if ((f & SCN_IS_HEX) && scn_value_hex(text, NULL, 0, &n)) return true;
-  if (!(f & SCN_IS_CHOICE)) return wrongForm(r, node, k);
-  return scn_value_choice(k->words, text, &v) >= 0 || wrongWord(r, node, k, text);
+  if (!(f & SCN_IS_CHOICE)) return wrong_form(r, node, k);
+  return scn_value_choice(k->words, text, &v) >= 0 || wrong_word(r, node, k, text);
 }
 
-static bool checkTexts(struct scn_reader *r, scn_node *list, const struct scn_key *k) {
+static bool check_texts(struct scn_reader *r, scn_node *list, const struct scn_key *k) {
   for (size_t i = 0; i < scn_size(list); i++) {
     scn_node *item = scn_item(r, list, i);
     const char *text;
     int64_t unused;
     if (!scn_is_scalar(item)) return scn_wrong(r, item, k->name, "expected a list of texts");
     if (!scn_text(r, item, &text)) return false;
-    if (k->words && scn_value_choice(k->words, text, &unused) < 0) return wrongWord(r, item, k, text);
+    if (k->words && scn_value_choice(k->words, text, &unused) < 0) return wrong_word(r, item, k, text);
   }
   return true;
 }
@@ -108,7 +108,7 @@ static bool visit(struct scn_reader *r, scn_node *node, const char *key, int dep
 
 /* A key must be a single value, and stand once in its mapping. Sorting would be faster for
  * hostile files, but the mappings of the language have a dozen keys and NODES_MAX bounds the rest. */
-static bool checkKeyNode(struct scn_reader *r, scn_node *map, size_t i) {
+static bool check_key_node(struct scn_reader *r, scn_node *map, size_t i) {
   scn_node *key, *other, *value;
   scn_pair(r, map, i, &key, &value);
   if (!scn_is_scalar(key)) return scn_wrong(r, key, "", "a key must be a single word");
@@ -122,7 +122,7 @@ static bool checkKeyNode(struct scn_reader *r, scn_node *map, size_t i) {
   return true;
 }
 
-static bool checkFact(struct scn_reader *r, scn_node *key, scn_node *value, const char *section) {
+static bool check_fact(struct scn_reader *r, scn_node *key, scn_node *value, const char *section) {
   const char *name = (const char *)key->data.scalar.value;
   const char *selector;
   size_t selector_n;
@@ -135,51 +135,51 @@ static bool checkFact(struct scn_reader *r, scn_node *key, scn_node *value, cons
   return scn_wrong_near(r, key, name, kind, nearest, "no such counter");
 }
 
-static bool checkFacts(struct scn_reader *r, scn_node *map, const char *key_name, int depth) {
+static bool check_facts(struct scn_reader *r, scn_node *map, const char *key_name, int depth) {
   if (!visit(r, map, key_name, depth)) return false;
   for (size_t i = 0; i < scn_size(map); i++) {
     scn_node *key, *value;
     scn_pair(r, map, i, &key, &value);
     if (!visit(r, value, key_name, depth + 1)) return false;
-    if (!checkKeyNode(r, map, i) || !checkFact(r, key, value, NULL)) return false;
+    if (!check_key_node(r, map, i) || !check_fact(r, key, value, NULL)) return false;
   }
   return true;
 }
 
-static bool checkHeaders(struct scn_reader *r, scn_node *map, const char *key_name) {
+static bool check_headers(struct scn_reader *r, scn_node *map, const char *key_name) {
   for (size_t i = 0; i < scn_size(map); i++) {
     scn_node *key, *value;
     scn_pair(r, map, i, &key, &value);
-    if (!visit(r, value, key_name, 0) || !checkKeyNode(r, map, i)) return false;
+    if (!visit(r, value, key_name, 0) || !check_key_node(r, map, i)) return false;
     if (!scn_is_scalar(value)) return scn_wrong(r, value, key_name, "expected a mapping of names to texts");
   }
   return true;
 }
 
-static bool checkMaps(struct scn_reader *r, scn_node *list, const struct scn_key *k, int depth) {
+static bool check_maps(struct scn_reader *r, scn_node *list, const struct scn_key *k, int depth) {
   for (size_t i = 0; i < scn_size(list); i++) {
     scn_node *item = scn_item(r, list, i);
     if (!scn_is_map(item)) return scn_wrong(r, item, k->name, "expected a list of mappings");
-    if (!checkMap(r, item, k->section_of, k->name, depth + 1)) return false;
+    if (!check_map(r, item, k->section_of, k->name, depth + 1)) return false;
   }
   return true;
 }
 
-static bool checkValue(struct scn_reader *r, scn_node *value, const struct scn_key *k, int depth) {
+static bool check_value(struct scn_reader *r, scn_node *value, const struct scn_key *k, int depth) {
   if (!visit(r, value, k->name, depth)) return false;
   const unsigned scalars = SCN_IS_TEXT | SCN_IS_INT | SCN_IS_BOOL | SCN_IS_CHOICE | SCN_IS_DURATION | SCN_IS_SIZE |
                            SCN_IS_HEX;
   if (k->forms & SCN_IS_MATRIX) return true; /* matrix.c reads it before the rest */
-  if (scn_is_scalar(value) && (k->forms & scalars)) return checkScalar(r, value, k);
-  if (scn_is_map(value) && (k->forms & SCN_IS_MAP)) return checkMap(r, value, k->section_of, k->name, depth + 1);
-  if (scn_is_map(value) && (k->forms & SCN_IS_FACTS)) return checkFacts(r, value, k->name, depth + 1);
-  if (scn_is_map(value) && (k->forms & SCN_IS_HEADERS)) return checkHeaders(r, value, k->name);
-  if (scn_is_list(value) && (k->forms & SCN_IS_MAPS)) return checkMaps(r, value, k, depth);
-  if (scn_is_list(value) && (k->forms & SCN_IS_TEXTS)) return checkTexts(r, value, k);
-  return wrongForm(r, value, k);
+  if (scn_is_scalar(value) && (k->forms & scalars)) return check_scalar(r, value, k);
+  if (scn_is_map(value) && (k->forms & SCN_IS_MAP)) return check_map(r, value, k->section_of, k->name, depth + 1);
+  if (scn_is_map(value) && (k->forms & SCN_IS_FACTS)) return check_facts(r, value, k->name, depth + 1);
+  if (scn_is_map(value) && (k->forms & SCN_IS_HEADERS)) return check_headers(r, value, k->name);
+  if (scn_is_list(value) && (k->forms & SCN_IS_MAPS)) return check_maps(r, value, k, depth);
+  if (scn_is_list(value) && (k->forms & SCN_IS_TEXTS)) return check_texts(r, value, k);
+  return wrong_form(r, value, k);
 }
 
-static bool checkMissing(struct scn_reader *r, scn_node *map, const char *section) {
+static bool check_missing(struct scn_reader *r, scn_node *map, const char *section) {
   for (size_t i = 0; i < scn_key_count; i++) {
     const struct scn_key *k = &scn_keys[i];
     if (k->standard || strcmp(k->section, section) != 0) continue;
@@ -188,25 +188,25 @@ static bool checkMissing(struct scn_reader *r, scn_node *map, const char *sectio
   return true;
 }
 
-static bool checkMap(struct scn_reader *r, scn_node *map, const char *section, const char *key, int depth) {
+static bool check_map(struct scn_reader *r, scn_node *map, const char *section, const char *key, int depth) {
   if (!visit(r, map, key, depth)) return false;
   const bool facts = scn_section_takes_facts(section);
   for (size_t i = 0; i < scn_size(map); i++) {
     scn_node *name, *value;
-    if (!checkKeyNode(r, map, i)) return false;
+    if (!check_key_node(r, map, i)) return false;
     scn_pair(r, map, i, &name, &value);
     const char *text = (const char *)name->data.scalar.value;
     const struct scn_key *k = scn_key_find(section, text);
-    if (k && !checkValue(r, value, k, depth + 1)) return false;
+    if (k && !check_value(r, value, k, depth + 1)) return false;
     if (k) continue;
     if (!facts) return scn_wrong_near(r, name, text, "key", scn_key_nearest(section, text), "no such key here");
-    if (!visit(r, value, text, depth + 1) || !checkFact(r, name, value, section)) return false;
+    if (!visit(r, value, text, depth + 1) || !check_fact(r, name, value, section)) return false;
   }
-  return checkMissing(r, map, section);
+  return check_missing(r, map, section);
 }
 
 bool scn_check(struct scn_reader *r, scn_node *map, const char *section) {
   if (!scn_is_map(map)) return scn_wrong(r, map, "", "expected a mapping of keys");
   r->visited = 0;
-  return checkMap(r, map, section, "", 0);
+  return check_map(r, map, section, "", 0);
 }

@@ -6,9 +6,9 @@
 #include "language/names.h"
 #include "language/values.h"
 
-static const char *sectionTitle(const char *section) { return *section ? section : "the file"; }
+static const char *section_title(const char *section) { return *section ? section : "the file"; }
 
-static void printForms(FILE *out, const struct scn_key *k) {
+static void print_forms(FILE *out, const struct scn_key *k) {
   static const struct { unsigned form; const char *text; } forms[] = {
     {SCN_IS_TEXT, "text"}, {SCN_IS_INT, "number"}, {SCN_IS_BOOL, "true|false"}, {SCN_IS_DURATION, "time"},
     {SCN_IS_SIZE, "size"}, {SCN_IS_HEX, "hex bytes"}, {SCN_IS_MAP, "mapping"}, {SCN_IS_MAPS, "list of mappings"},
@@ -24,9 +24,9 @@ static void printForms(FILE *out, const struct scn_key *k) {
   if (k->words) fprintf(out, "%s%s%s", between, k->forms & SCN_IS_TEXTS ? "of " : "", k->words);
 }
 
-static void printKey(FILE *out, const struct scn_key *k) {
-  fprintf(out, "%s (in %s)\n  %s\n  value:   ", k->name, sectionTitle(k->section), k->help);
-  printForms(out, k);
+static void print_key(FILE *out, const struct scn_key *k) {
+  fprintf(out, "%s (in %s)\n  %s\n  value:   ", k->name, section_title(k->section), k->help);
+  print_forms(out, k);
   if (k->section_of) fprintf(out, " (keys of %s)", k->section_of);
   if (!k->standard) fprintf(out, "\n  must be given");
   else if (*k->standard) fprintf(out, "\n  default: %s", k->standard);
@@ -34,17 +34,17 @@ static void printKey(FILE *out, const struct scn_key *k) {
 }
 
 /* "rows", or "publish.rows" for one section. */
-static bool isAsked(const struct scn_key *k, const char *key) {
+static bool is_asked(const struct scn_key *k, const char *key) {
   if (strcmp(k->name, key) == 0) return true;
   const size_t n = strlen(k->section);
   return n && strncmp(key, k->section, n) == 0 && key[n] == '.' && strcmp(key + n + 1, k->name) == 0;
 }
 
-static void printAll(FILE *out) {
+static void print_all(FILE *out) {
   const char *section = NULL;
   for (size_t i = 0; i < scn_key_count; i++) {
     const struct scn_key *k = &scn_keys[i];
-    if (!section || strcmp(section, k->section) != 0) fprintf(out, "\n%s\n", sectionTitle(section = k->section));
+    if (!section || strcmp(section, k->section) != 0) fprintf(out, "\n%s\n", section_title(section = k->section));
     fprintf(out, "  %-18s %s\n", k->name, k->help);
   }
   fprintf(out, "\ncounters and facts\n");
@@ -53,7 +53,7 @@ static void printAll(FILE *out) {
   }
 }
 
-static const char *nearestAnywhere(const char *key) {
+static const char *nearest_anywhere(const char *key) {
   const char *best = NULL;
   size_t best_distance = SIZE_MAX;
   for (size_t i = 0; i < scn_key_count; i++) {
@@ -66,12 +66,12 @@ static const char *nearestAnywhere(const char *key) {
 }
 
 bool scn_explain(FILE *out, const char *key) {
-  if (!key || !*key) return printAll(out), true;
+  if (!key || !*key) return print_all(out), true;
   bool found = false;
   for (size_t i = 0; i < scn_key_count; i++) {
-    if (!isAsked(&scn_keys[i], key)) continue;
+    if (!is_asked(&scn_keys[i], key)) continue;
     if (found) fprintf(out, "\n");
-    printKey(out, &scn_keys[i]);
+    print_key(out, &scn_keys[i]);
     found = true;
   }
   const char *selector;
@@ -79,7 +79,7 @@ bool scn_explain(FILE *out, const char *key) {
   const struct scn_name *name = scn_name_find(key, &selector, &selector_n);
   if (name) fprintf(out, "%s%s (in expect and wait)\n  %s\n", found ? "\n" : "", key, name->help);
   if (found || name) return true;
-  const char *nearest = nearestAnywhere(key);
+  const char *nearest = nearest_anywhere(key);
   fprintf(out, "%s: no such key or counter", key);
   if (nearest) fprintf(out, ", nearest valid key '%s'", nearest);
   fprintf(out, "\n");

@@ -8,24 +8,24 @@
 #define COLUMNS_MAX 16u
 #define VALUE_BYTES_MAX 256u
 
-static const char *keyText(scn_node *key) { return (const char *)key->data.scalar.value; }
+static const char *key_text(scn_node *key) { return (const char *)key->data.scalar.value; }
 
 /* Names are plain words, so that ${name} cannot be misread and a name prints as it is typed. */
-static bool checkName(struct scn_reader *r, scn_node *key) {
+static bool check_name(struct scn_reader *r, scn_node *key) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   if (!scn_is_scalar(key)) return scn_wrong(r, key, "matrix", "a name must be a single word");
-  const char *name = keyText(key);
+  const char *name = key_text(key);
   if (!*name || name[strspn(name, letters)]) return scn_wrong(r, key, "matrix", "names are letters, digits and _");
   if (strcmp(name, "server") == 0) return scn_wrong(r, key, "matrix", "${server} is the address of the mock");
   return true;
 }
 
-static bool readNames(struct scn_reader *r, scn_node *map, const char **names) {
+static bool read_names(struct scn_reader *r, scn_node *map, const char **names) {
   for (size_t i = 0; i < scn_size(map); i++) {
     scn_node *key, *value;
     scn_pair(r, map, i, &key, &value);
-    if (!checkName(r, key)) return false;
-    names[i] = scn_arena_text(r->arena, keyText(key), strlen(keyText(key)));
+    if (!check_name(r, key)) return false;
+    names[i] = scn_arena_text(r->arena, key_text(key), strlen(key_text(key)));
     if (!names[i]) return scn_no_memory(r);
     for (size_t j = 0; j < i; j++) {
       if (strcmp(names[i], names[j]) == 0) return scn_wrong(r, key, names[i], "given twice in matrix");
@@ -45,7 +45,7 @@ static bool cell(struct scn_reader *r, scn_node *value, const char *name, const 
 
 struct column { const char **values; size_t count; };
 
-static bool columnSize(struct scn_reader *r, scn_node *list, const char *name, size_t *count) {
+static bool column_size(struct scn_reader *r, scn_node *list, const char *name, size_t *count) {
   *count = 0;
   if (!scn_is_list(list) || scn_size(list) == 0) return scn_wrong(r, list, name, "expected a list of values");
   for (size_t i = 0; i < scn_size(list); i++) {
@@ -61,8 +61,8 @@ static bool columnSize(struct scn_reader *r, scn_node *list, const char *name, s
   return true;
 }
 
-static bool readColumn(struct scn_reader *r, scn_node *list, const char *name, struct column *c) {
-  if (!columnSize(r, list, name, &c->count)) return false;
+static bool read_column(struct scn_reader *r, scn_node *list, const char *name, struct column *c) {
+  if (!column_size(r, list, name, &c->count)) return false;
   c->values = scn_arena_array(r->arena, c->count, sizeof *c->values);
   if (!c->values) return scn_no_memory(r);
   size_t n = 0;
@@ -90,7 +90,7 @@ static bool cross(struct scn_reader *r, scn_node *map, struct scn_matrix *out) {
   for (size_t i = 0; i < out->columns; i++) {
     scn_node *key, *list;
     scn_pair(r, map, i, &key, &list);
-    if (!readColumn(r, list, out->names[i], &columns[i])) return false;
+    if (!read_column(r, list, out->names[i], &columns[i])) return false;
     out->lines *= columns[i].count;
     if (out->lines > SCN_SCENARIOS_MAX) return scn_wrong(r, map, "matrix", "more than %d lines", SCN_SCENARIOS_MAX);
   }
@@ -109,7 +109,7 @@ static bool cross(struct scn_reader *r, scn_node *map, struct scn_matrix *out) {
 
 /* ---- a list of lines ---------------------------------------------------------------- */
 
-static bool readLine(struct scn_reader *r, scn_node *map, const struct scn_matrix *m, const char **cells) {
+static bool read_line(struct scn_reader *r, scn_node *map, const struct scn_matrix *m, const char **cells) {
   if (!scn_is_map(map) || scn_size(map) != m->columns) {
     return scn_wrong(r, map, "matrix", "each line must have the names of the first");
   }
@@ -121,13 +121,13 @@ static bool readLine(struct scn_reader *r, scn_node *map, const struct scn_matri
   return true;
 }
 
-static bool explicitLines(struct scn_reader *r, scn_node *list, struct scn_matrix *out) {
+static bool explicit_lines(struct scn_reader *r, scn_node *list, struct scn_matrix *out) {
   out->lines = scn_size(list);
   if (out->lines > SCN_SCENARIOS_MAX) return scn_wrong(r, list, "matrix", "more than %d lines", SCN_SCENARIOS_MAX);
   const char **cells = scn_arena_array(r->arena, out->lines * out->columns, sizeof *cells);
   if (!cells) return scn_no_memory(r);
   for (size_t i = 0; i < out->lines; i++) {
-    if (!readLine(r, scn_item(r, list, i), out, cells + i * out->columns)) return false;
+    if (!read_line(r, scn_item(r, list, i), out, cells + i * out->columns)) return false;
   }
   out->cells = cells;
   return true;
@@ -146,9 +146,9 @@ bool scn_matrix_read(struct scn_reader *r, scn_node *node, struct scn_matrix *ou
   }
   const char **names = scn_arena_array(r->arena, out->columns, sizeof *names);
   if (!names) return scn_no_memory(r);
-  if (!readNames(r, first, names)) return false;
+  if (!read_names(r, first, names)) return false;
   out->names = names;
-  return list ? explicitLines(r, node, out) : cross(r, node, out);
+  return list ? explicit_lines(r, node, out) : cross(r, node, out);
 }
 
 struct scn_vars scn_matrix_line(const struct scn_matrix *m, size_t line) {

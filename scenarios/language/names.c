@@ -68,7 +68,7 @@ const struct scn_name *scn_name_find(const char *written, const char **selector,
 }
 
 /* The written name with its bracket emptied, so that it compares with the list. */
-static void emptyBracket(const char *written, char *out, size_t n) {
+static void empty_bracket(const char *written, char *out, size_t n) {
   const char *open = strchr(written, '[');
   const char *close = open ? strchr(open, ']') : NULL;
   const size_t head = close ? (size_t)(open - written) + 1 : strlen(written);
@@ -80,7 +80,7 @@ static void emptyBracket(const char *written, char *out, size_t n) {
 
 const char *scn_name_nearest(const char *written) {
   char plain[64];
-  emptyBracket(written, plain, sizeof plain);
+  empty_bracket(written, plain, sizeof plain);
   const char *best = NULL;
   size_t best_distance = SIZE_MAX;
   for (size_t i = 0; i < NAME_COUNT; i++) {

@@ -93,7 +93,7 @@ static const char *variable(struct scn_reader *r, const char *name, size_t n) {
   return NULL;
 }
 
-static const char *nearestVariable(struct scn_reader *r, const char *name) {
+static const char *nearest_variable(struct scn_reader *r, const char *name) {
   const char *best = NULL;
   size_t best_distance = SIZE_MAX;
   for (size_t i = 0; i < r->vars.count; i++) {
@@ -121,7 +121,7 @@ static bool expand(struct scn_reader *r, scn_node *node, char *out, size_t *leng
     if (!value && (name_n != 6 || memcmp(text + 2, "server", 6) != 0)) {
       char name[64];
       snprintf(name, sizeof name, "%.*s", (int)(name_n < 40 ? name_n : 40), text + 2);
-      return scn_wrong_near(r, node, name, "name", nearestVariable(r, name), "no such name in matrix");
+      return scn_wrong_near(r, node, name, "name", nearest_variable(r, name), "no such name in matrix");
     }
     const char *copied = value ? value : text;
     const size_t copied_n = value ? strlen(value) : name_n + 3;

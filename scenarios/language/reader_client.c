@@ -16,14 +16,14 @@ const char *scn_step_name(enum scn_step_kind k) {
 }
 
 /* The status name a step must fail with. */
-static bool readError(struct scn_reader *r, scn_node *map, struct scn_step *step) {
+static bool read_error(struct scn_reader *r, scn_node *map, struct scn_step *step) {
   if (!scn_get_text(r, map, "error", &step->error)) return false;
   step->expect_error = step->error != NULL;
   return true;
 }
 
 /* Sizes belong to the one schema that they shape. */
-static bool checkSizes(struct scn_reader *r, scn_node *map, const struct scn_step *step) {
+static bool check_sizes(struct scn_reader *r, scn_node *map, const struct scn_step *step) {
   const struct workload *w = &step->work;
   const bool padded = w->schema == WORKLOAD_PADDED;
   scn_node *frame = scn_get(r, map, "frame_bytes"), *symbol = scn_get(r, map, "symbol_bytes");
@@ -39,7 +39,7 @@ static bool checkSizes(struct scn_reader *r, scn_node *map, const struct scn_ste
   return scn_wrong(r, map, "flush", "schema padded is one row a frame: write flush: each");
 }
 
-static bool readPublish(struct scn_reader *r, scn_node *map, struct scn_step *step) {
+static bool read_publish(struct scn_reader *r, scn_node *map, struct scn_step *step) {
   int schema = WORKLOAD_NARROW, flush = SCN_FLUSH_END;
   if (!scn_get_int(r, map, "rows", 1, ROWS_MAX, &step->work.rows)) return false;
   if (!scn_get_choice(r, map, "schema", SCN_WORDS_SCHEMA, &schema, NULL)) return false;
@@ -51,40 +51,40 @@ static bool readPublish(struct scn_reader *r, scn_node *map, struct scn_step *st
   if (step->flush == SCN_FLUSH_EVERY && step->every < 1) {
     return scn_wrong(r, scn_get(r, map, "flush"), "flush", "every N needs an N of at least 1");
   }
-  return checkSizes(r, map, step) && readError(r, map, step);
+  return check_sizes(r, map, step) && read_error(r, map, step);
 }
 
-static bool readDrain(struct scn_reader *r, scn_node *map, struct scn_step *step) {
+static bool read_drain(struct scn_reader *r, scn_node *map, struct scn_step *step) {
   int64_t timeout_ns = 0;
   if (!scn_get_duration(r, map, "within", &step->within_ns)) return false;
   if (!scn_get_duration(r, map, "timeout", &timeout_ns)) return false;
   if (timeout_ns % 1000000) return scn_wrong(r, scn_get(r, map, "timeout"), "timeout", "is whole milliseconds");
   step->timeout_ms = timeout_ns / 1000000;
-  return readError(r, map, step);
+  return read_error(r, map, step);
 }
 
-static bool readWait(struct scn_reader *r, scn_node *map, struct scn_step *step) {
+static bool read_wait(struct scn_reader *r, scn_node *map, struct scn_step *step) {
   if (!scn_get_duration(r, map, "within", &step->within_ns)) return false;
   if (!scn_read_client_facts(r, map, "within", &step->facts, &step->fact_count)) return false;
   return step->fact_count > 0 || scn_wrong(r, map, "wait", "names no counter to wait for");
 }
 
-static bool readStepValue(struct scn_reader *r, scn_node *item, scn_node *value, struct scn_step *step) {
+static bool read_step_value(struct scn_reader *r, scn_node *item, scn_node *value, struct scn_step *step) {
   switch (step->kind) {
-    case SCN_PUBLISH: return readPublish(r, value, step);
-    case SCN_DRAIN: return readDrain(r, value, step);
-    case SCN_WAIT: return readWait(r, value, step);
+    case SCN_PUBLISH: return read_publish(r, value, step);
+    case SCN_DRAIN: return read_drain(r, value, step);
+    case SCN_WAIT: return read_wait(r, value, step);
     case SCN_ADVANCE: return scn_get_duration(r, item, "advance", &step->advance_ns);
     case SCN_EXPECT: return scn_read_client_facts(r, value, NULL, &step->facts, &step->fact_count);
     case SCN_FLUSH:
-    case SCN_CLOSE: return readError(r, value, step);
+    case SCN_CLOSE: return read_error(r, value, step);
     case SCN_HOLD:
     case SCN_RELEASE: return true;
   }
   return false;
 }
 
-static bool readStep(struct scn_reader *r, scn_node *item, struct scn_step *step) {
+static bool read_step(struct scn_reader *r, scn_node *item, struct scn_step *step) {
   if (scn_size(item) != 1) return scn_wrong(r, item, "steps", "a step has one key, this has %zu", scn_size(item));
   scn_node *key, *value;
   scn_pair(r, item, 0, &key, &value);
@@ -94,15 +94,15 @@ static bool readStep(struct scn_reader *r, scn_node *item, struct scn_step *step
       step->kind = (enum scn_step_kind)k;
     }
   }
-  return readStepValue(r, item, value, step);
+  return read_step_value(r, item, value, step);
 }
 
-static bool onlySim(const struct scn_scenario *s) {
+static bool only_sim(const struct scn_scenario *s) {
   return s->worlds[SCN_SIM] && !s->worlds[SCN_LIVE] && !s->worlds[SCN_TLS];
 }
 
 /* Rules about the order of steps: a hold has its release, nothing comes after close. */
-static bool checkOrder(struct scn_reader *r, scn_node *list, const struct scn_scenario *s) {
+static bool check_order(struct scn_reader *r, scn_node *list, const struct scn_scenario *s) {
   bool held = false;
   for (size_t i = 0; i < s->step_count; i++) {
     const struct scn_step *step = &s->steps[i];
@@ -111,7 +111,7 @@ static bool checkOrder(struct scn_reader *r, scn_node *list, const struct scn_sc
     if (step->kind == SCN_RELEASE && !held) return scn_wrong(r, item, "release", "the loop is not held");
     if (step->kind == SCN_HOLD) held = true;
     if (step->kind == SCN_RELEASE) held = false;
-    if (step->kind == SCN_ADVANCE && !onlySim(s)) {
+    if (step->kind == SCN_ADVANCE && !only_sim(s)) {
       return scn_wrong(r, item, "advance", "only virtual time can be moved: write worlds: [sim]");
     }
     if (i > 0 && s->steps[i - 1].kind == SCN_CLOSE && step->kind != SCN_EXPECT) {
@@ -122,25 +122,25 @@ static bool checkOrder(struct scn_reader *r, scn_node *list, const struct scn_sc
   return true;
 }
 
-static bool readSteps(struct scn_reader *r, scn_node *client, struct scn_scenario *s) {
+static bool read_steps(struct scn_reader *r, scn_node *client, struct scn_scenario *s) {
   scn_node *list = scn_get(r, client, "steps");
   if (!list) return true;
   const size_t n = scn_size(list);
   struct scn_step *steps = scn_arena_array(r->arena, n, sizeof *steps);
   if (!steps) return scn_no_memory(r);
   for (size_t i = 0; i < n; i++) {
-    if (!readStep(r, scn_item(r, list, i), &steps[i])) return false;
+    if (!read_step(r, scn_item(r, list, i), &steps[i])) return false;
   }
   s->steps = steps;
   s->step_count = n;
-  return checkOrder(r, list, s);
+  return check_order(r, list, s);
 }
 
 bool scn_read_client(struct scn_reader *r, scn_node *client, struct scn_scenario *s) {
   if (!scn_get_text(r, client, "config", &s->config)) return false;
   if (!scn_get_bool(r, client, "dense_dictionary", &s->dense_dictionary)) return false;
   if (!scn_get_text(r, client, "create_error", &s->create_error)) return false;
-  if (!readSteps(r, client, s)) return false;
+  if (!read_steps(r, client, s)) return false;
   if (!s->create_error || s->step_count == 0) return true;
   return scn_wrong(r, scn_get(r, client, "steps"), "steps", "a sender that must not be created has no steps");
 }

@@ -7,7 +7,7 @@
 #include "language/values.h"
 #include "language/words.h"
 
-static bool readNumber(struct scn_reader *r, scn_node *node, struct scn_fact *f) {
+static bool read_number(struct scn_reader *r, scn_node *node, struct scn_fact *f) {
   const char *text;
   if (!scn_text(r, node, &text)) return false;
   if (scn_value_compare(text, &f->op, &f->value, &f->to)) return true;
@@ -15,7 +15,7 @@ static bool readNumber(struct scn_reader *r, scn_node *node, struct scn_fact *f)
 }
 
 /* A text that must be equal; "!= text" must differ. */
-static bool readEqual(struct scn_reader *r, scn_node *node, struct scn_fact *f) {
+static bool read_equal(struct scn_reader *r, scn_node *node, struct scn_fact *f) {
   if (!scn_text(r, node, &f->text)) return false;
   f->op = SCN_EQ;
   if (strncmp(f->text, "!= ", 3) != 0) return true;
@@ -24,15 +24,15 @@ static bool readEqual(struct scn_reader *r, scn_node *node, struct scn_fact *f) 
   return true;
 }
 
-static bool readStatus(struct scn_reader *r, scn_node *node, struct scn_fact *f) {
+static bool read_status(struct scn_reader *r, scn_node *node, struct scn_fact *f) {
   int64_t unused;
-  if (!readEqual(r, node, f)) return false;
+  if (!read_equal(r, node, f)) return false;
   if (scn_value_choice("none|ok|" SCN_WORDS_STATUS, f->text, &unused) >= 0) return true;
   return scn_wrong(r, node, f->name, "'%.40s' is no status name such as QWP_REJECTED, nor none, nor ok", f->text);
 }
 
 /* "send(100)->40", "send(60)->again", "recv->...", "poll_w", "poll_r": kind, asked, result. */
-static bool isTraceLine(const char *line) {
+static bool is_trace_line(const char *line) {
   int64_t n;
   char number[24];
   if (strcmp(line, "poll_w") == 0 || strcmp(line, "poll_r") == 0 || strcmp(line, "recv") == 0) return true;
@@ -45,7 +45,7 @@ static bool isTraceLine(const char *line) {
   return scn_value_int(result, &n) || strcmp(result, "again") == 0 || *result == 'E';
 }
 
-static bool readTrace(struct scn_reader *r, scn_node *node, struct scn_fact *f) {
+static bool read_trace(struct scn_reader *r, scn_node *node, struct scn_fact *f) {
   if (!scn_is_list(node)) return scn_wrong(r, node, f->name, "expected a list such as [\"send(100)->40\", poll_w]");
   const size_t n = scn_size(node);
   const char **items = scn_arena_array(r->arena, n, sizeof *items);
@@ -53,7 +53,7 @@ static bool readTrace(struct scn_reader *r, scn_node *node, struct scn_fact *f) 
   for (size_t i = 0; i < n; i++) {
     scn_node *item = scn_item(r, node, i);
     if (!scn_text(r, item, &items[i])) return false;
-    if (!isTraceLine(items[i])) {
+    if (!is_trace_line(items[i])) {
       return scn_wrong(r, item, f->name, "'%.40s' is no call: send(asked)->taken, send(asked)->again, poll_w, poll_r",
                        items[i]);
     }
@@ -65,7 +65,7 @@ static bool readTrace(struct scn_reader *r, scn_node *node, struct scn_fact *f) 
 }
 
 /* What stands in the brackets: a number for connections, else a name. */
-static bool readSelector(struct scn_reader *r, scn_node *node, struct scn_fact *f, const char *selector, size_t n) {
+static bool read_selector(struct scn_reader *r, scn_node *node, struct scn_fact *f, const char *selector, size_t n) {
   if (!selector) return true;
   f->selector = scn_arena_text(r->arena, selector, n);
   if (!f->selector) return scn_no_memory(r);
@@ -77,7 +77,7 @@ static bool readSelector(struct scn_reader *r, scn_node *node, struct scn_fact *
   return scn_wrong(r, node, f->name, "the bracket holds a connection number, from 1");
 }
 
-static bool readFact(struct scn_reader *r, scn_node *key, scn_node *value, struct scn_fact *f) {
+static bool read_fact(struct scn_reader *r, scn_node *key, scn_node *value, struct scn_fact *f) {
   const char *selector;
   size_t selector_n;
   *f = (struct scn_fact){.line = scn_line(key)};
@@ -89,13 +89,13 @@ static bool readFact(struct scn_reader *r, scn_node *key, scn_node *value, struc
   f->source = name->source;
   const char *field = strstr(name->name, "[].");
   f->field = field ? field + 3 : f->name;
-  if (!readSelector(r, key, f, selector, selector_n)) return false;
+  if (!read_selector(r, key, f, selector, selector_n)) return false;
   switch (name->kind) {
-    case SCN_NAME_NUMBER: return readNumber(r, value, f);
-    case SCN_NAME_TEXT: return readEqual(r, value, f);
+    case SCN_NAME_NUMBER: return read_number(r, value, f);
+    case SCN_NAME_TEXT: return read_equal(r, value, f);
     case SCN_NAME_CONTAINS: f->op = SCN_MATCH; return scn_text(r, value, &f->text);
-    case SCN_NAME_STATUS: return readStatus(r, value, f);
-    case SCN_NAME_LIST: return readTrace(r, value, f);
+    case SCN_NAME_STATUS: return read_status(r, value, f);
+    case SCN_NAME_LIST: return read_trace(r, value, f);
   }
   return false;
 }
@@ -108,7 +108,7 @@ bool scn_read_facts(struct scn_reader *r, scn_node *map, const char *skip, const
     scn_node *key, *value;
     scn_pair(r, map, i, &key, &value);
     if (skip && strcmp((const char *)key->data.scalar.value, skip) == 0) continue;
-    if (!readFact(r, key, value, &facts[n++])) return false;
+    if (!read_fact(r, key, value, &facts[n++])) return false;
   }
   *out = facts;
   *count = n;

@@ -15,7 +15,7 @@ static const struct { enum fault_do act; int err; } deeds[] = {
   {FAULT_DO_ERRNO, EINTR}, {FAULT_DO_ERRNO, EAGAIN}, {FAULT_DO_ERRNO, ETIMEDOUT}, {FAULT_DO_ERRNO, ECONNREFUSED},
 };
 
-static bool readDeed(struct scn_reader *r, scn_node *map, struct fault_rule *rule) {
+static bool read_deed(struct scn_reader *r, scn_node *map, struct fault_rule *rule) {
   int deed = 0;
   if (!scn_get_choice(r, map, "do", SCN_WORDS_DO, &deed, &rule->value)) return false;
   rule->act = deeds[deed].act;
@@ -26,7 +26,7 @@ static bool readDeed(struct scn_reader *r, scn_node *map, struct fault_rule *rul
   return !needs_bytes || moves || scn_wrong(r, map, "do", "this call carries no bytes: at client.send or client.recv");
 }
 
-static bool readRepeat(struct scn_reader *r, scn_node *map, struct fault_rule *rule) {
+static bool read_repeat(struct scn_reader *r, scn_node *map, struct fault_rule *rule) {
   int forever = -1;
   const char *until = NULL;
   rule->times = 1;
@@ -40,7 +40,7 @@ static bool readRepeat(struct scn_reader *r, scn_node *map, struct fault_rule *r
 }
 
 /* Which call: by number, by a byte of the stream, or by a frame in it. */
-static bool readPlace(struct scn_reader *r, scn_node *map, struct fault_rule *rule) {
+static bool read_place(struct scn_reader *r, scn_node *map, struct fault_rule *rule) {
   rule->byte = -1;
   if (!scn_get_int(r, map, "nth", 1, INT64_MAX, &rule->nth)) return false;
   if (!scn_get_int(r, map, "byte", 0, INT64_MAX, &rule->byte)) return false;
@@ -53,7 +53,7 @@ static bool readPlace(struct scn_reader *r, scn_node *map, struct fault_rule *ru
   return scn_wrong(r, map, "frame", "only client.send carries data frames");
 }
 
-static bool readRule(struct scn_reader *r, scn_node *map, struct fault_rule *rule) {
+static bool read_rule(struct scn_reader *r, scn_node *map, struct fault_rule *rule) {
   int point = 0, phase = FAULT_PHASE_DATA, kind = FAULT_KIND_DATA;
   int64_t connection = 0;
   *rule = (struct fault_rule){.line = scn_line(map)};
@@ -65,7 +65,7 @@ static bool readRule(struct scn_reader *r, scn_node *map, struct fault_rule *rul
   rule->connection = (int)connection;
   rule->phase = (enum fault_phase)phase;
   rule->kind = (enum fault_kind)kind;
-  return readPlace(r, map, rule) && readDeed(r, map, rule) && readRepeat(r, map, rule);
+  return read_place(r, map, rule) && read_deed(r, map, rule) && read_repeat(r, map, rule);
 }
 
 bool scn_read_faults(struct scn_reader *r, scn_node *list, struct fault_plan *plan) {
@@ -74,7 +74,7 @@ bool scn_read_faults(struct scn_reader *r, scn_node *list, struct fault_plan *pl
   struct fault_rule *rules = scn_arena_array(r->arena, n, sizeof *rules);
   if (!rules) return scn_no_memory(r);
   for (size_t i = 0; i < n; i++) {
-    if (!readRule(r, scn_item(r, list, i), &rules[i])) return false;
+    if (!read_rule(r, scn_item(r, list, i), &rules[i])) return false;
   }
   plan->rules = rules;
   plan->rule_count = n;

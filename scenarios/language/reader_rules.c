@@ -9,7 +9,7 @@
 
 /* ---- triggers ----------------------------------------------------------------------- */
 
-static bool readTrigger(struct scn_reader *r, scn_node *map, const char *action, bool needed, struct mock_rule *rule) {
+static bool read_trigger(struct scn_reader *r, scn_node *map, const char *action, bool needed, struct mock_rule *rule) {
   static const enum mock_trigger words[] = {MOCK_ON_UPGRADE, MOCK_ON_PING, MOCK_ON_CLOSE};
   int on = 0, frames = 0;
   if (!scn_get_int(r, map, "at_frame", 1, INT64_MAX, &rule->n)) return false;
@@ -31,34 +31,34 @@ static bool readTrigger(struct scn_reader *r, scn_node *map, const char *action,
 
 /* ---- one reader for each action that has keys of its own ------------------------------ */
 
-static bool readCode(struct scn_reader *r, scn_node *map, const char *key, int64_t standard, int64_t max,
+static bool read_code(struct scn_reader *r, scn_node *map, const char *key, int64_t standard, int64_t max,
                      struct mock_rule *rule) {
   if (!scn_get_int(r, map, key, 0, max, &standard)) return false;
   rule->code = (unsigned)standard;
   return true;
 }
 
-static bool readNack(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+static bool read_nack(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
   if (rule->trigger != MOCK_AT_FRAME) return scn_wrong(r, map, "nack", "refuses a message: write at_frame");
-  return readCode(r, map, "status", 0, 255, rule) && scn_get_text(r, map, "text", &rule->text);
+  return read_code(r, map, "status", 0, 255, rule) && scn_get_text(r, map, "text", &rule->text);
 }
 
-static bool readClose(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
-  if (!readCode(r, map, "code", 1000, 65535, rule) || !scn_get_text(r, map, "reason", &rule->text)) return false;
+static bool read_close(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+  if (!read_code(r, map, "code", 1000, 65535, rule) || !scn_get_text(r, map, "reason", &rule->text)) return false;
   if (!rule->text || strlen(rule->text) <= CONTROL_PAYLOAD_MAX - 2) return true;
   return scn_wrong(r, map, "reason", "longer than 123 bytes");
 }
 
-static bool readStall(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+static bool read_stall(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
   rule->duration_ns = MOCK_ANY;
   return scn_get_duration(r, map, "for", &rule->duration_ns);
 }
 
-static bool readDrain(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+static bool read_drain(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
   return scn_get_size(r, map, "rate", 1, INT64_MAX, &rule->rate);
 }
 
-static bool readRaw(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+static bool read_raw(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
   const char *hex = NULL, *text = NULL;
   if (!scn_get_text(r, map, "hex", &hex) || !scn_get_text(r, map, "text", &text)) return false;
   if (!hex == !text) return scn_wrong(r, map, "raw", "needs one of hex and text");
@@ -74,7 +74,7 @@ static bool readRaw(struct scn_reader *r, scn_node *map, struct mock_rule *rule)
   return scn_value_hex(hex, bytes, room, &rule->raw_n) || scn_wrong(r, map, "hex", "expected pairs of hex digits");
 }
 
-static bool readPing(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+static bool read_ping(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
   const char *payload = "";
   if (!scn_get_text(r, map, "payload", &payload)) return false;
   rule->raw = (const uint8_t *)payload;
@@ -82,11 +82,11 @@ static bool readPing(struct scn_reader *r, scn_node *map, struct mock_rule *rule
   return rule->raw_n <= CONTROL_PAYLOAD_MAX || scn_wrong(r, map, "payload", "longer than 125 bytes");
 }
 
-static bool readOk(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+static bool read_ok(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
   return scn_get_int(r, map, "seq", INT64_MIN, INT64_MAX, &rule->value);
 }
 
-static bool readRefuse(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
+static bool read_refuse(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
   if (!scn_get_int(r, map, "connects", 1, INT32_MAX, &rule->value)) return false;
   if (!scn_get_duration(r, map, "for", &rule->duration_ns)) return false;
   if (!scn_get(r, map, "connects") != !scn_get(r, map, "for")) return true;
@@ -102,27 +102,27 @@ static const struct action {
   bool trigger_needed;
   bool (*read)(struct scn_reader *r, scn_node *map, struct mock_rule *rule); /* NULL = no keys of its own */
 } actions[] = {
-  {"refuse", MOCK_DO_REFUSE, true, readRefuse},   {"release", MOCK_DO_RELEASE, true, NULL},
-  {"ok", MOCK_DO_OK, true, readOk},               {"ping", MOCK_DO_PING, true, readPing},
-  {"raw", MOCK_DO_RAW, true, readRaw},            {"nack", MOCK_DO_NACK, true, readNack},
-  {"drain", MOCK_DO_DRAIN, false, readDrain},     {"stall", MOCK_DO_STALL, false, readStall},
-  {"blackhole", MOCK_DO_BLACKHOLE, false, NULL},  {"close", MOCK_DO_CLOSE, true, readClose},
+  {"refuse", MOCK_DO_REFUSE, true, read_refuse},   {"release", MOCK_DO_RELEASE, true, NULL},
+  {"ok", MOCK_DO_OK, true, read_ok},               {"ping", MOCK_DO_PING, true, read_ping},
+  {"raw", MOCK_DO_RAW, true, read_raw},            {"nack", MOCK_DO_NACK, true, read_nack},
+  {"drain", MOCK_DO_DRAIN, false, read_drain},     {"stall", MOCK_DO_STALL, false, read_stall},
+  {"blackhole", MOCK_DO_BLACKHOLE, false, NULL},  {"close", MOCK_DO_CLOSE, true, read_close},
   {"fin", MOCK_DO_FIN, true, NULL},               {"reset", MOCK_DO_RESET, true, NULL},
 };
 #define ACTIONS (sizeof actions / sizeof *actions)
 
-static bool readRule(struct scn_reader *r, scn_node *map, const struct action *a, struct mock_rule *rule) {
+static bool read_rule(struct scn_reader *r, scn_node *map, const struct action *a, struct mock_rule *rule) {
   *rule = (struct mock_rule){.line = scn_line(map), .action = a->action};
-  if (!readTrigger(r, map, a->key, a->trigger_needed, rule)) return false;
+  if (!read_trigger(r, map, a->key, a->trigger_needed, rule)) return false;
   return !a->read || a->read(r, map, rule);
 }
 
 /* The value of an action is one mapping or a list of them. */
-static size_t ruleCount(scn_node *value) { return !value ? 0 : scn_is_list(value) ? scn_size(value) : 1; }
+static size_t rule_count(scn_node *value) { return !value ? 0 : scn_is_list(value) ? scn_size(value) : 1; }
 
 bool scn_read_rules(struct scn_reader *r, scn_node *node, struct mock_entry *e) {
   size_t count = e->rule_count;
-  for (size_t i = 0; i < ACTIONS; i++) count += ruleCount(scn_get(r, node, actions[i].key));
+  for (size_t i = 0; i < ACTIONS; i++) count += rule_count(scn_get(r, node, actions[i].key));
   if (count == e->rule_count) return true;
   struct mock_rule *rules = scn_arena_array(r->arena, count, sizeof *rules);
   if (!rules) return scn_no_memory(r);
@@ -130,8 +130,8 @@ bool scn_read_rules(struct scn_reader *r, scn_node *node, struct mock_entry *e) 
   size_t n = e->rule_count;
   for (size_t i = 0; i < ACTIONS; i++) {
     scn_node *value = scn_get(r, node, actions[i].key);
-    for (size_t j = 0; j < ruleCount(value); j++) {
-      if (!readRule(r, scn_is_list(value) ? scn_item(r, value, j) : value, &actions[i], &rules[n++])) return false;
+    for (size_t j = 0; j < rule_count(value); j++) {
+      if (!read_rule(r, scn_is_list(value) ? scn_item(r, value, j) : value, &actions[i], &rules[n++])) return false;
     }
   }
   e->rules = rules;

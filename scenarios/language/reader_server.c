@@ -7,9 +7,9 @@
 
 /* ---- one entry: upgrade, advertise, ack -------------------------------------------- */
 
-static const char *orLeftOut(const char *text) { return text && strcmp(text, "none") == 0 ? "" : text; }
+static const char *or_left_out(const char *text) { return text && strcmp(text, "none") == 0 ? "" : text; }
 
-static bool readHeaders(struct scn_reader *r, scn_node *map, struct mock_entry *e) {
+static bool read_headers(struct scn_reader *r, scn_node *map, struct mock_entry *e) {
   if (!map) return true;
   struct mock_header *headers = scn_arena_array(r->arena, scn_size(map), sizeof *headers);
   if (!headers) return scn_no_memory(r);
@@ -25,12 +25,12 @@ static bool readHeaders(struct scn_reader *r, scn_node *map, struct mock_entry *
 }
 
 /* The mapping's keys exclude each other where they are different answers. */
-static bool readUpgradeMap(struct scn_reader *r, scn_node *map, struct mock_entry *e) {
+static bool read_upgrade_map(struct scn_reader *r, scn_node *map, struct mock_entry *e) {
   int64_t status = 0;
   const char *raw = NULL;
   if (!scn_get_int(r, map, "status", 100, 599, &status)) return false;
   if (!scn_get_text(r, map, "reason", &e->reason) || !scn_get_text(r, map, "body", &e->body)) return false;
-  if (!readHeaders(r, scn_get(r, map, "headers"), e)) return false;
+  if (!read_headers(r, scn_get(r, map, "headers"), e)) return false;
   if (!scn_get_duration(r, map, "delay", &e->upgrade_delay_ns)) return false;
   if (!scn_get_size(r, map, "die_after", 0, INT32_MAX, &e->die_after_bytes)) return false;
   if (!scn_get_text(r, map, "raw", &raw)) return false;
@@ -51,28 +51,28 @@ static bool readUpgradeMap(struct scn_reader *r, scn_node *map, struct mock_entr
   return true;
 }
 
-static bool readUpgrade(struct scn_reader *r, scn_node *node, struct mock_entry *e) {
+static bool read_upgrade(struct scn_reader *r, scn_node *node, struct mock_entry *e) {
   static const enum mock_upgrade words[] = {MOCK_UPGRADE_ACCEPT, MOCK_UPGRADE_DIE, MOCK_UPGRADE_HANG};
   scn_node *value = scn_get(r, node, "upgrade");
   if (!value) return true;
-  if (scn_is_map(value)) return readUpgradeMap(r, value, e);
+  if (scn_is_map(value)) return read_upgrade_map(r, value, e);
   int word = 0;
   if (!scn_get_choice(r, node, "upgrade", "accept|die|hang", &word, NULL)) return false;
   e->upgrade = words[word];
   return true;
 }
 
-static bool readAdvertise(struct scn_reader *r, scn_node *map, struct mock_entry *e) {
+static bool read_advertise(struct scn_reader *r, scn_node *map, struct mock_entry *e) {
   if (!map) return true;
   if (!scn_get_size(r, map, "cap", 1, INT32_MAX, &e->cap)) return false;
   if (!scn_get_text(r, map, "version", &e->version) || !scn_get_text(r, map, "role", &e->role)) return false;
   e->has_cap = scn_get(r, map, "cap") != NULL;
-  e->version = orLeftOut(e->version);
-  e->role = orLeftOut(e->role);
+  e->version = or_left_out(e->version);
+  e->role = or_left_out(e->role);
   return true;
 }
 
-static bool readAckMap(struct scn_reader *r, scn_node *map, struct mock_entry *e) {
+static bool read_ack_map(struct scn_reader *r, scn_node *map, struct mock_entry *e) {
   static const struct { const char *key; enum mock_ack ack; int64_t least; } counted[] = {
     {"up-to", MOCK_ACK_UPTO, 0}, {"burst", MOCK_ACK_BURST, 1}, {"lie", MOCK_ACK_LIE, INT64_MIN},
   };
@@ -89,10 +89,10 @@ static bool readAckMap(struct scn_reader *r, scn_node *map, struct mock_entry *e
   return scn_get_duration(r, map, "delay", &e->ack_delay_ns) && scn_get_bool(r, map, "deferred", &e->ack_deferred);
 }
 
-static bool readAck(struct scn_reader *r, scn_node *node, struct mock_entry *e) {
+static bool read_ack(struct scn_reader *r, scn_node *node, struct mock_entry *e) {
   scn_node *value = scn_get(r, node, "ack");
   if (!value) return true;
-  if (scn_is_map(value)) return readAckMap(r, value, e);
+  if (scn_is_map(value)) return read_ack_map(r, value, e);
   int mode = MOCK_ACK_SERVER;
   if (!scn_get_choice(r, node, "ack", SCN_WORDS_ACK, &mode, NULL)) return false;
   e->ack = (enum mock_ack)mode;
@@ -100,13 +100,13 @@ static bool readAck(struct scn_reader *r, scn_node *node, struct mock_entry *e) 
 }
 
 bool scn_read_entry(struct scn_reader *r, scn_node *node, struct mock_entry *e) {
-  return readUpgrade(r, node, e) && readAdvertise(r, scn_get(r, node, "advertise"), e) && readAck(r, node, e) &&
+  return read_upgrade(r, node, e) && read_advertise(r, scn_get(r, node, "advertise"), e) && read_ack(r, node, e) &&
          scn_get_bool(r, node, "process_after_error", &e->process_after_error);
 }
 
 /* ---- entries by connection ----------------------------------------------------------- */
 
-static bool readSubject(struct scn_reader *r, scn_node *node, bool *reader, int *number) {
+static bool read_subject(struct scn_reader *r, scn_node *node, bool *reader, int *number) {
   scn_node *connection = scn_get(r, node, "connection"), *of_reader = scn_get(r, node, "reader");
   if (!connection == !of_reader) return scn_wrong(r, node, "server", "an entry has one of connection and reader");
   int64_t n = MOCK_ANY;
@@ -117,7 +117,7 @@ static bool readSubject(struct scn_reader *r, scn_node *node, bool *reader, int 
 }
 
 /* Entries for one connection merge; a key that two of them have would hide one of its values. */
-static bool checkMerge(struct scn_reader *r, scn_node *list, size_t first, size_t again) {
+static bool check_merge(struct scn_reader *r, scn_node *list, size_t first, size_t again) {
   scn_node *a = scn_item(r, list, first), *b = scn_item(r, list, again);
   for (size_t i = 0; i < scn_size(b); i++) {
     scn_node *key, *value;
@@ -131,7 +131,7 @@ static bool checkMerge(struct scn_reader *r, scn_node *list, size_t first, size_
   return true;
 }
 
-static bool readEntries(struct scn_reader *r, scn_node *list, struct mock_script *script) {
+static bool read_entries(struct scn_reader *r, scn_node *list, struct mock_script *script) {
   const size_t n = scn_size(list);
   struct mock_entry *entries = scn_arena_array(r->arena, n, sizeof *entries);
   size_t *of_item = scn_arena_array(r->arena, n, sizeof *of_item); /* entry that each item went to */
@@ -141,7 +141,7 @@ static bool readEntries(struct scn_reader *r, scn_node *list, struct mock_script
     bool reader = false;
     int number = MOCK_ANY;
     size_t at = 0;
-    if (!readSubject(r, node, &reader, &number)) return false;
+    if (!read_subject(r, node, &reader, &number)) return false;
     while (at < script->entry_count && (entries[at].reader != reader || entries[at].connection != number)) at++;
     if (at == script->entry_count) {
       entries[at] = (struct mock_entry){.line = scn_line(node), .connection = number, .reader = reader};
@@ -149,7 +149,7 @@ static bool readEntries(struct scn_reader *r, scn_node *list, struct mock_script
     }
     for (size_t j = 0; j < i; j++) {
       if (++r->visited > SCN_NODES_MAX) return scn_wrong(r, node, "server", "more than %d values", SCN_NODES_MAX);
-      if (of_item[j] == at && !checkMerge(r, list, j, i)) return false;
+      if (of_item[j] == at && !check_merge(r, list, j, i)) return false;
     }
     of_item[i] = at;
     if (!scn_read_entry(r, node, &entries[at]) || !scn_read_rules(r, node, &entries[at])) return false;
@@ -160,7 +160,7 @@ static bool readEntries(struct scn_reader *r, scn_node *list, struct mock_script
 
 /* ---- settings --------------------------------------------------------------------------- */
 
-static bool readSettings(struct scn_reader *r, scn_node *map, struct mock_script *s) {
+static bool read_settings(struct scn_reader *r, scn_node *map, struct mock_script *s) {
   int profile = MOCK_PROFILE_DOC, strict = 0;
   int64_t refuse = 0;
   if (!scn_get_choice(r, map, "profile", SCN_WORDS_PROFILE, &profile, NULL)) return false;
@@ -178,5 +178,5 @@ static bool readSettings(struct scn_reader *r, scn_node *map, struct mock_script
 
 bool scn_read_server_part(struct scn_reader *r, scn_node *root, struct mock_script *script) {
   scn_node *list = scn_get(r, root, "server");
-  return readSettings(r, scn_get(r, root, "server_settings"), script) && (!list || readEntries(r, list, script));
+  return read_settings(r, scn_get(r, root, "server_settings"), script) && (!list || read_entries(r, list, script));
 }

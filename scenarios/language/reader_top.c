@@ -7,7 +7,7 @@
 #include "language/words.h"
 
 /* One sentence: it ends with a period, and no other sentence begins in it. */
-static bool readClaim(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
+static bool read_claim(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
   scn_node *node = scn_get(r, root, "claim");
   if (!scn_text(r, node, &s->claim)) return false;
   const size_t n = strlen(s->claim);
@@ -19,7 +19,7 @@ static bool readClaim(struct scn_reader *r, scn_node *root, struct scn_scenario 
 }
 
 /* A list of at least one word made of these letters. */
-static bool readWords(struct scn_reader *r, scn_node *root, const char *key, const char *letters, const char *what,
+static bool read_words(struct scn_reader *r, scn_node *root, const char *key, const char *letters, const char *what,
                       const char *const **out, size_t *count) {
   scn_node *list = scn_get(r, root, key);
   if (!scn_get_texts(r, root, key, out, count)) return false;
@@ -32,14 +32,14 @@ static bool readWords(struct scn_reader *r, scn_node *root, const char *key, con
   return true;
 }
 
-static bool readReasons(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
-  return readWords(r, root, "cites", "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-", "where its claim comes from", &s->cites,
+static bool read_reasons(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
+  return read_words(r, root, "cites", "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-", "where its claim comes from", &s->cites,
                    &s->cite_count) &&
-         readWords(r, root, "kills", "abcdefghijklmnopqrstuvwxyz0123456789-", "which wrong code it finds", &s->kills,
+         read_words(r, root, "kills", "abcdefghijklmnopqrstuvwxyz0123456789-", "which wrong code it finds", &s->kills,
                    &s->kill_count);
 }
 
-static bool readWorlds(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
+static bool read_worlds(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
   scn_node *list = scn_get(r, root, "worlds");
   const char *const *words = NULL;
   size_t n = 0;
@@ -53,7 +53,7 @@ static bool readWorlds(struct scn_reader *r, scn_node *root, struct scn_scenario
   return true;
 }
 
-static bool readAllow(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
+static bool read_allow(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
   const char *const *words = NULL;
   size_t n = 0;
   if (!scn_get_texts(r, root, "allow", &words, &n)) return false;
@@ -64,7 +64,7 @@ static bool readAllow(struct scn_reader *r, scn_node *root, struct scn_scenario 
   return true;
 }
 
-static bool readNet(struct scn_reader *r, scn_node *root, struct scn_net *net) {
+static bool read_net(struct scn_reader *r, scn_node *root, struct scn_net *net) {
   scn_node *map = scn_get(r, root, "net");
   return scn_get_duration(r, map, "delay", &net->delay_ns) &&
          scn_get_size(r, map, "send_buffer", 1, INT32_MAX, &net->send_buffer_bytes) &&
@@ -76,8 +76,8 @@ static bool readNet(struct scn_reader *r, scn_node *root, struct scn_net *net) {
 bool scn_read_top(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
   int64_t seed = 0;
   int connections = 0;
-  if (!readClaim(r, root, s) || !readReasons(r, root, s)) return false;
-  if (!readWorlds(r, root, s) || !readAllow(r, root, s) || !readNet(r, root, &s->net)) return false;
+  if (!read_claim(r, root, s) || !read_reasons(r, root, s)) return false;
+  if (!read_worlds(r, root, s) || !read_allow(r, root, s) || !read_net(r, root, &s->net)) return false;
   if (!scn_get_text(r, root, "profile", &s->profile) || !scn_get_text(r, root, "disputed", &s->disputed)) return false;
   if (!scn_get_int(r, root, "seed", 0, INT64_MAX, &seed)) return false;
   if (!scn_get_choice(r, root, "connections", "scripted|any", &connections, NULL)) return false;

@@ -23,14 +23,14 @@ void scn_file_free(struct scn_file *f) {
 
 typedef bool (*build_fn)(struct scn_reader *r, scn_node *root, struct scn_scenario *s);
 
-static bool buildScenario(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
+static bool build_scenario(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
   return scn_check(r, root, "") && scn_read_top(r, root, s) && scn_read_client(r, scn_get(r, root, "client"), s) &&
          scn_read_server_part(r, root, &s->server) && scn_read_faults(r, scn_get(r, root, "faults"), &s->faults) &&
          scn_read_facts(r, scn_get(r, root, "expect"), NULL, &s->expect, &s->expect_count);
 }
 
 /* A file with a claim is a scenario and is checked as one; else only the server's keys may stand in it. */
-static bool buildServer(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
+static bool build_server(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
   if (scn_get(r, root, "claim")) return scn_check(r, root, "") && scn_read_server_part(r, root, &s->server);
   return scn_check(r, root, "script") && scn_read_server_part(r, root, &s->server);
 }
@@ -43,7 +43,7 @@ static const char *stem(struct scn_arena *a, const char *path) {
   return scn_arena_text(a, path, n);
 }
 
-static bool buildAll(struct scn_reader *r, scn_node *root, build_fn build, struct scn_file *out) {
+static bool build_all(struct scn_reader *r, scn_node *root, build_fn build, struct scn_file *out) {
   struct scn_matrix matrix;
   if (!scn_is_map(root)) return scn_wrong(r, root, "", "expected a mapping of keys");
   if (!scn_matrix_read(r, scn_get(r, root, "matrix"), &matrix)) return false;
@@ -65,34 +65,34 @@ static bool buildAll(struct scn_reader *r, scn_node *root, build_fn build, struc
 
 /* ---- one document --------------------------------------------------------------------- */
 
-static bool yamlError(struct scn_reader *r, const yaml_parser_t *parser) {
+static bool yaml_error(struct scn_reader *r, const yaml_parser_t *parser) {
   const bool marked = parser->error != YAML_MEMORY_ERROR && parser->error != YAML_READER_ERROR;
   const yaml_node_t place = {.start_mark = marked ? parser->problem_mark : (yaml_mark_t){0}};
   return scn_wrong(r, &place, "", "not YAML: %s", parser->problem ? parser->problem : "out of memory");
 }
 
 /* A file is one document: what stands behind a second "---" would be read by nobody. */
-static bool checkNoMore(struct scn_reader *r, yaml_parser_t *parser) {
+static bool check_no_more(struct scn_reader *r, yaml_parser_t *parser) {
   yaml_document_t next;
-  if (!yaml_parser_load(parser, &next)) return yamlError(r, parser);
+  if (!yaml_parser_load(parser, &next)) return yaml_error(r, parser);
   scn_node *root = yaml_document_get_root_node(&next);
   const bool ok = !root || scn_wrong(r, root, "", "a second document: a file has one");
   yaml_document_delete(&next);
   return ok;
 }
 
-static bool readDocument(struct scn_reader *r, yaml_parser_t *parser, build_fn build, struct scn_file *out) {
+static bool read_document(struct scn_reader *r, yaml_parser_t *parser, build_fn build, struct scn_file *out) {
   yaml_document_t doc;
-  if (!yaml_parser_load(parser, &doc)) return yamlError(r, parser);
+  if (!yaml_parser_load(parser, &doc)) return yaml_error(r, parser);
   r->doc = &doc;
   scn_node *root = yaml_document_get_root_node(&doc);
-  const bool ok = root ? buildAll(r, root, build, out) && checkNoMore(r, parser)
+  const bool ok = root ? build_all(r, root, build, out) && check_no_more(r, parser)
                        : scn_wrong(r, NULL, "", "the file is empty");
   yaml_document_delete(&doc);
   return ok;
 }
 
-static bool readText(const char *name, const char *text, size_t n, build_fn build, struct scn_file *out,
+static bool read_text(const char *name, const char *text, size_t n, build_fn build, struct scn_file *out,
                      struct scn_problem *problem) {
   *out = (struct scn_file){0};
   *problem = (struct scn_problem){0};
@@ -105,7 +105,7 @@ static bool readText(const char *name, const char *text, size_t n, build_fn buil
     return scn_no_memory(&r);
   }
   yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);
-  const bool ok = readDocument(&r, &parser, build, out);
+  const bool ok = read_document(&r, &parser, build, out);
   yaml_parser_delete(&parser);
   out->arena = r.arena;
   if (!ok) scn_file_free(out);
@@ -113,13 +113,13 @@ static bool readText(const char *name, const char *text, size_t n, build_fn buil
 }
 
 bool scn_read(const char *name, const char *text, size_t n, struct scn_file *out, struct scn_problem *problem) {
-  return readText(name, text, n, buildScenario, out, problem);
+  return read_text(name, text, n, build_scenario, out, problem);
 }
 
 /* ---- files ------------------------------------------------------------------------------- */
 
 /* One byte more than allowed is read, so that a larger file is seen to be one. */
-static bool readFile(const char *path, build_fn build, struct scn_file *out, struct scn_problem *problem) {
+static bool read_file(const char *path, build_fn build, struct scn_file *out, struct scn_problem *problem) {
   *out = (struct scn_file){0};
   *problem = (struct scn_problem){0};
   struct scn_reader r = {.path = path, .problem = problem};
@@ -133,15 +133,15 @@ static bool readFile(const char *path, build_fn build, struct scn_file *out, str
   const size_t n = fread(text, 1, SCN_FILE_BYTES_MAX + 1, f);
   const bool failed = ferror(f) != 0;
   fclose(f);
-  const bool ok = failed ? scn_wrong(&r, NULL, "", "cannot be read") : readText(path, text, n, build, out, problem);
+  const bool ok = failed ? scn_wrong(&r, NULL, "", "cannot be read") : read_text(path, text, n, build, out, problem);
   free(text);
   return ok;
 }
 
 bool scn_read_file(const char *path, struct scn_file *out, struct scn_problem *problem) {
-  return readFile(path, buildScenario, out, problem);
+  return read_file(path, build_scenario, out, problem);
 }
 
 bool scn_read_server(const char *path, struct scn_file *out, struct scn_problem *problem) {
-  return readFile(path, buildServer, out, problem);
+  return read_file(path, build_server, out, problem);
 }

@@ -19,7 +19,7 @@ static void quote(FILE *out, const char *text) {
 static const char *definition(const char *section) { return *section ? section : "file"; }
 
 /* "each|every N|wait D" as a pattern. */
-static void printPattern(FILE *out, const char *words) {
+static void print_pattern(FILE *out, const char *words) {
   fputs("{\"type\": \"string\", \"pattern\": \"^(", out);
   for (const char *c = words; *c; c++) {
     if (*c == ' ') {
@@ -34,13 +34,13 @@ static void printPattern(FILE *out, const char *words) {
   fputs(")$\"}", out);
 }
 
-static void printForm(FILE *out, const struct scn_key *k, unsigned form) {
+static void print_form(FILE *out, const struct scn_key *k, unsigned form) {
   switch (form) {
     case SCN_IS_TEXT: fputs("{\"type\": [\"string\", \"number\", \"boolean\"]}", out); return;
     case SCN_IS_INT: fputs("{\"type\": \"integer\"}, "
                            "{\"type\": \"string\", \"pattern\": \"^0x[0-9a-fA-F]+$\"}", out); return;
     case SCN_IS_BOOL: fputs("{\"type\": \"boolean\"}", out); return;
-    case SCN_IS_CHOICE: printPattern(out, k->words); return;
+    case SCN_IS_CHOICE: print_pattern(out, k->words); return;
     case SCN_IS_DURATION: fputs("{\"type\": \"string\", \"pattern\": \"^[0-9]+(ns|us|ms|s|m|h)$\"}, "
                                 "{\"const\": 0}", out); return;
     case SCN_IS_SIZE: fputs("{\"type\": \"integer\", \"minimum\": 0}, "
@@ -51,7 +51,7 @@ static void printForm(FILE *out, const struct scn_key *k, unsigned form) {
                               definition(k->section_of)); return;
     case SCN_IS_TEXTS:
       fputs("{\"type\": \"array\", \"items\": ", out);
-      if (k->words) printPattern(out, k->words);
+      if (k->words) print_pattern(out, k->words);
       else fputs("{\"type\": \"string\"}", out);
       fputs("}", out);
       return;
@@ -64,7 +64,7 @@ static void printForm(FILE *out, const struct scn_key *k, unsigned form) {
 }
 
 /* Any scalar may also be taken from the matrix. */
-static void printKey(FILE *out, const struct scn_key *k) {
+static void print_key(FILE *out, const struct scn_key *k) {
   fputs("{\"description\": ", out);
   quote(out, k->help);
   fputs(", \"examples\": [", out);
@@ -73,12 +73,12 @@ static void printKey(FILE *out, const struct scn_key *k) {
   for (unsigned form = 1; form <= SCN_IS_MATRIX; form <<= 1) {
     if (!(k->forms & form)) continue;
     fputs(", ", out);
-    printForm(out, k, form);
+    print_form(out, k, form);
   }
   fputs("]}", out);
 }
 
-static void printRequired(FILE *out, const char *section) {
+static void print_required(FILE *out, const char *section) {
   const char *between = "";
   fputs("    \"required\": [", out);
   for (size_t i = 0; i < scn_key_count; i++) {
@@ -91,10 +91,10 @@ static void printRequired(FILE *out, const char *section) {
 }
 
 /* A section's keys may stand in several runs of the table only if the table repeats it; it does not. */
-static void printSection(FILE *out, size_t first) {
+static void print_section(FILE *out, size_t first) {
   const char *section = scn_keys[first].section;
   fprintf(out, "  \"%s\": {\n    \"type\": \"object\",\n", definition(section));
-  printRequired(out, section);
+  print_required(out, section);
   fputs("    \"properties\": {\n", out);
   const char *between = "";
   for (size_t i = first; i < scn_key_count && strcmp(scn_keys[i].section, section) == 0; i++) {
@@ -102,7 +102,7 @@ static void printSection(FILE *out, size_t first) {
     fprintf(out, "%s      ", between);
     quote(out, scn_keys[i].name);
     fputs(": ", out);
-    printKey(out, &scn_keys[i]);
+    print_key(out, &scn_keys[i]);
     between = ",\n";
   }
   fputs("\n    },\n    \"additionalProperties\": ", out);
@@ -111,7 +111,7 @@ static void printSection(FILE *out, size_t first) {
 }
 
 /* Counter names; what stands in a bracket is free. */
-static void printNames(FILE *out) {
+static void print_names(FILE *out) {
   fputs("  \"value\": {\"type\": [\"integer\", \"string\", \"array\"]},\n"
         "  \"facts\": {\n    \"type\": \"object\",\n    \"additionalProperties\": false,\n"
         "    \"patternProperties\": {\n", out);
@@ -134,9 +134,9 @@ void scn_schema(FILE *out) {
         "\"title\": \"qwpkit scenario\",\n\"$ref\": \"#/$defs/file\",\n\"$defs\": {\n", out);
   for (size_t i = 0; i < scn_key_count; i++) {
     if (i && strcmp(scn_keys[i].section, scn_keys[i - 1].section) == 0) continue;
-    printSection(out, i);
+    print_section(out, i);
     fputs(",\n", out);
   }
-  printNames(out);
+  print_names(out);
   fputs("\n}\n}\n", out);
 }

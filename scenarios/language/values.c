@@ -25,7 +25,7 @@ bool scn_value_bool(const char *text, bool *out) {
 
 struct unit { const char *name; int64_t factor; };
 
-static bool withUnit(const char *text, const struct unit *units, size_t count, int64_t *out) {
+static bool with_unit(const char *text, const struct unit *units, size_t count, int64_t *out) {
   char digits[24];
   const size_t n = strspn(text, "0123456789");
   if (n == 0 || n >= sizeof digits) return false;
@@ -48,12 +48,12 @@ bool scn_value_duration(const char *text, int64_t *ns) {
     {"m", INT64_C(60) * 1000000000}, {"h", INT64_C(3600) * 1000000000},
   };
   if (strcmp(text, "0") == 0) return *ns = 0, true;
-  return withUnit(text, units, sizeof units / sizeof *units, ns);
+  return with_unit(text, units, sizeof units / sizeof *units, ns);
 }
 
 bool scn_value_size(const char *text, int64_t *bytes) {
   static const struct unit units[] = {{"", 1}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}};
-  return withUnit(text, units, sizeof units / sizeof *units, bytes);
+  return with_unit(text, units, sizeof units / sizeof *units, bytes);
 }
 
 bool scn_value_range(const char *text, int64_t *from, int64_t *to) {
@@ -65,7 +65,7 @@ bool scn_value_range(const char *text, int64_t *from, int64_t *to) {
   return scn_value_int(left, from) && scn_value_int(dots + 2, to) && *from <= *to;
 }
 
-static int hexDigit(char c) {
+static int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
@@ -79,8 +79,8 @@ bool scn_value_hex(const char *text, uint8_t *out, size_t n, size_t *used) {
       p++;
       continue;
     }
-    const int high = hexDigit(p[0]);
-    const int low = high < 0 ? -1 : hexDigit(p[1]);
+    const int high = hex_digit(p[0]);
+    const int low = high < 0 ? -1 : hex_digit(p[1]);
     if (low < 0) return false;
     if (count < n) out[count] = (uint8_t)(high * 16 + low);
     count++;

@@ -121,7 +121,7 @@ size_t workload_row(const struct workload *w, int64_t k, const char **table, str
 /* ---- the exact size of a padded frame ------------------------------------------- */
 
 /* A client's WebSocket header: 2 bytes, the length's extension, 4 of mask (RFC 6455, 5.2). */
-static int64_t frameHeaderBytes(int64_t payload) {
+static int64_t frame_header_bytes(int64_t payload) {
   if (payload <= 125) return 6;
   return payload <= 65535 ? 8 : 14;
 }
@@ -140,7 +140,7 @@ int64_t workload_pad_bytes(int64_t frame_bytes) {
   for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
     const int64_t payload = frame_bytes - widths[i];
     /* Some sizes do not exist: a payload of 126 has a header 2 bytes longer than one of 125. */
-    if (payload >= EMPTY && frameHeaderBytes(payload) == widths[i]) return payload - EMPTY;
+    if (payload >= EMPTY && frame_header_bytes(payload) == widths[i]) return payload - EMPTY;
   }
   return -1;
 }

@@ -12,7 +12,7 @@
 
 #define SCENARIOS TEST_DATA "/../../scenarios"
 
-static void everyFileReads(void **state) {
+static void every_file_reads(void **state) {
   (void)state;
   glob_t found;
   assert_int_equal(glob(SCENARIOS "/*/*.yaml", 0, NULL, &found), 0);
@@ -41,6 +41,6 @@ static void everyFileReads(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(everyFileReads)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_file_reads)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

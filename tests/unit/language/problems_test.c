@@ -23,7 +23,7 @@ static void refused(const char *text, const char *want) {
 
 /* The same for lines that follow a good file of five lines. */
 #define GOOD "claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {loop.sent: 8}\n"
-static void refusedBehind(const char *more, const char *want) {
+static void refused_behind(const char *more, const char *want) {
   char text[2048];
   snprintf(text, sizeof text, GOOD "%s", more);
   refused(text, want);
@@ -31,28 +31,28 @@ static void refusedBehind(const char *more, const char *want) {
 
 static void keys(void **state) {
   (void)state;
-  refusedBehind("kils: [x]\n", "f.yaml:6: kils: no such key here, nearest valid key 'kills'");
-  refusedBehind("bananas: 1\n", "f.yaml:6: bananas: no such key here");
-  refusedBehind("claim: Again.\n", "f.yaml:6: claim: given twice, first in line 1");
-  refusedBehind("server:\n  - {connection: 1, upgarde: accept}\n",
+  refused_behind("kils: [x]\n", "f.yaml:6: kils: no such key here, nearest valid key 'kills'");
+  refused_behind("bananas: 1\n", "f.yaml:6: bananas: no such key here");
+  refused_behind("claim: Again.\n", "f.yaml:6: claim: given twice, first in line 1");
+  refused_behind("server:\n  - {connection: 1, upgarde: accept}\n",
                 "f.yaml:7: upgarde: no such key here, nearest valid key 'upgrade'");
-  refusedBehind("? [a]\n: 1\n", "f.yaml:6: a key must be a single word");
+  refused_behind("? [a]\n: 1\n", "f.yaml:6: a key must be a single word");
   refused("claim: It holds.\ncites: [A-1]\nclient: {config: x}\nexpect: {}\n",
           "f.yaml:1: kills: missing: Mutants (files in tests/mutants) this scenario must go red on.");
 }
 
 static void forms(void **state) {
   (void)state;
-  refusedBehind("seed: x\n", "f.yaml:6: seed: expected a whole number");
-  refusedBehind("seed: [1]\n", "f.yaml:6: seed: expected a whole number");
-  refusedBehind("net: {delay: 5}\n", "f.yaml:6: delay: expected a time such as 5s, 100ms, 10us");
-  refusedBehind("net: {peer_inside_send: yes}\n", "f.yaml:6: peer_inside_send: expected true or false");
-  refusedBehind("server: {connection: 1}\n", "f.yaml:6: server: expected a list of mappings");
-  refusedBehind("worlds: [simm]\n", "f.yaml:6: worlds: 'simm' is not one of sim|live|tls, nearest valid word 'sim'");
-  refusedBehind("connections: several\n", "f.yaml:6: connections: expected one of scripted|any");
-  refusedBehind("connections: many\n",
+  refused_behind("seed: x\n", "f.yaml:6: seed: expected a whole number");
+  refused_behind("seed: [1]\n", "f.yaml:6: seed: expected a whole number");
+  refused_behind("net: {delay: 5}\n", "f.yaml:6: delay: expected a time such as 5s, 100ms, 10us");
+  refused_behind("net: {peer_inside_send: yes}\n", "f.yaml:6: peer_inside_send: expected true or false");
+  refused_behind("server: {connection: 1}\n", "f.yaml:6: server: expected a list of mappings");
+  refused_behind("worlds: [simm]\n", "f.yaml:6: worlds: 'simm' is not one of sim|live|tls, nearest valid word 'sim'");
+  refused_behind("connections: several\n", "f.yaml:6: connections: expected one of scripted|any");
+  refused_behind("connections: many\n",
           "f.yaml:6: connections: 'many' is not one of scripted|any, nearest valid word 'any'");
-  refusedBehind("net: 5\n", "f.yaml:6: net: expected a mapping");
+  refused_behind("net: 5\n", "f.yaml:6: net: expected a mapping");
 }
 
 static void counters(void **state) {
@@ -83,7 +83,7 @@ static void claims(void **state) {
           "f.yaml:2: cites: 'a b' is no name of this kind");
 }
 
-static void stepsRefused(const char *steps, const char *want) {
+static void steps_refused(const char *steps, const char *want) {
   char text[2048];
   snprintf(text, sizeof text,
            "claim: It holds.\ncites: [A-1]\nkills: [m]\nexpect: {}\nclient:\n  config: x\n  steps:\n%s", steps);
@@ -92,64 +92,64 @@ static void stepsRefused(const char *steps, const char *want) {
 
 static void steps(void **state) {
   (void)state;
-  stepsRefused("    - {hold: loop, release: loop}\n", "f.yaml:8: steps: a step has one key, this has 2");
-  stepsRefused("    - hold: loop\n", "f.yaml:8: hold: the loop is never released");
-  stepsRefused("    - release: loop\n", "f.yaml:8: release: the loop is not held");
-  stepsRefused("    - advance: 24h\n", "f.yaml:8: advance: only virtual time can be moved: write worlds: [sim]");
-  stepsRefused("    - close: {}\n    - flush: {}\n", "f.yaml:9: flush: comes after close");
-  stepsRefused("    - publish: {rows: 0}\n", "f.yaml:8: rows: 0 is not within 1 and 1000000000");
-  stepsRefused("    - publish: {rows: 1, frame_bytes: 64}\n", "f.yaml:8: frame_bytes: needs schema: padded");
-  stepsRefused("    - publish: {rows: 1, schema: padded, frame_bytes: 132, flush: each}\n",
+  steps_refused("    - {hold: loop, release: loop}\n", "f.yaml:8: steps: a step has one key, this has 2");
+  steps_refused("    - hold: loop\n", "f.yaml:8: hold: the loop is never released");
+  steps_refused("    - release: loop\n", "f.yaml:8: release: the loop is not held");
+  steps_refused("    - advance: 24h\n", "f.yaml:8: advance: only virtual time can be moved: write worlds: [sim]");
+  steps_refused("    - close: {}\n    - flush: {}\n", "f.yaml:9: flush: comes after close");
+  steps_refused("    - publish: {rows: 0}\n", "f.yaml:8: rows: 0 is not within 1 and 1000000000");
+  steps_refused("    - publish: {rows: 1, frame_bytes: 64}\n", "f.yaml:8: frame_bytes: needs schema: padded");
+  steps_refused("    - publish: {rows: 1, schema: padded, frame_bytes: 132, flush: each}\n",
                "f.yaml:8: frame_bytes: no frame of this schema has 132 wire bytes: at least 51, and not 132, 133 or "
                "65544 to 65549");
-  stepsRefused("    - publish: {rows: 1, schema: padded, frame_bytes: 64}\n",
+  steps_refused("    - publish: {rows: 1, schema: padded, frame_bytes: 64}\n",
                "f.yaml:8: flush: schema padded is one row a frame: write flush: each");
-  stepsRefused("    - wait: {withn: 5s}\n", "f.yaml:8: withn: no such counter, nearest valid key 'within'");
-  stepsRefused("    - wait: {srv.frames: 5}\n",
+  steps_refused("    - wait: {withn: 5s}\n", "f.yaml:8: withn: no such counter, nearest valid key 'within'");
+  steps_refused("    - wait: {srv.frames: 5}\n",
                "f.yaml:8: srv.frames: a step knows the client's counters only: judge this in expect");
-  stepsRefused("    - wait: {within: 5s}\n", "f.yaml:8: wait: names no counter to wait for");
-  stepsRefused("    - drain: {error: QWP_TIMEOT}\n",
+  steps_refused("    - wait: {within: 5s}\n", "f.yaml:8: wait: names no counter to wait for");
+  steps_refused("    - drain: {error: QWP_TIMEOT}\n",
                "f.yaml:8: error: 'QWP_TIMEOT' is no word of this key, nearest valid word 'QWP_TIMEOUT'");
 }
 
 static void server(void **state) {
   (void)state;
-  refusedBehind("server:\n  - {upgrade: accept}\n", "f.yaml:7: server: an entry has one of connection and reader");
-  refusedBehind("server:\n  - {connection: 1, ack: each}\n  - {connection: 1, ack: hold}\n",
+  refused_behind("server:\n  - {upgrade: accept}\n", "f.yaml:7: server: an entry has one of connection and reader");
+  refused_behind("server:\n  - {connection: 1, ack: each}\n  - {connection: 1, ack: hold}\n",
                 "f.yaml:8: ack: given for this connection already, in the entry of line 7");
-  refusedBehind("server:\n  - {connection: 1, reset: {}}\n",
+  refused_behind("server:\n  - {connection: 1, reset: {}}\n",
                 "f.yaml:7: reset: needs one of at_frame, at_byte, at_time and on, this has 0");
-  refusedBehind("server:\n  - {connection: 1, reset: {at_frame: 1, at_byte: 2}}\n",
+  refused_behind("server:\n  - {connection: 1, reset: {at_frame: 1, at_byte: 2}}\n",
                 "f.yaml:7: reset: needs one of at_frame, at_byte, at_time and on, this has 2");
-  refusedBehind("server:\n  - {connection: 1, ack: {up-to: 1, burst: 2}}\n",
+  refused_behind("server:\n  - {connection: 1, ack: {up-to: 1, burst: 2}}\n",
                 "f.yaml:7: ack: mode, up-to, burst and lie exclude each other");
-  refusedBehind("server:\n  - {connection: 1, nack: {at_frame: 1}}\n",
+  refused_behind("server:\n  - {connection: 1, nack: {at_frame: 1}}\n",
           "f.yaml:7: status: missing: Status byte of the answer.");
-  refusedBehind("server:\n  - {connection: 1, raw: {hex: \"8\", at_frame: 1}}\n",
+  refused_behind("server:\n  - {connection: 1, raw: {hex: \"8\", at_frame: 1}}\n",
           "f.yaml:7: hex: expected pairs of hex digits");
 }
 
 static void faults(void **state) {
   (void)state;
-  refusedBehind("faults:\n  - {at: client.sned, do: EPIPE}\n",
+  refused_behind("faults:\n  - {at: client.sned, do: EPIPE}\n",
                 "f.yaml:7: at: 'client.sned' is no word of this key, nearest valid word 'client.send'");
-  refusedBehind("faults:\n  - {at: client.send, frame: 1, byte: 2, do: EPIPE}\n",
+  refused_behind("faults:\n  - {at: client.send, frame: 1, byte: 2, do: EPIPE}\n",
                 "f.yaml:7: faults: byte and frame exclude each other");
-  refusedBehind("faults:\n  - {at: client.recv, frame: 1, do: EPIPE}\n",
+  refused_behind("faults:\n  - {at: client.recv, frame: 1, do: EPIPE}\n",
                 "f.yaml:7: frame: only client.send carries data frames");
-  refusedBehind("faults:\n  - {at: client.connect, do: short 1}\n",
+  refused_behind("faults:\n  - {at: client.connect, do: short 1}\n",
                 "f.yaml:7: do: this call carries no bytes: at client.send or client.recv");
 }
 
 static void matrix(void **state) {
   (void)state;
-  refusedBehind("matrix: {byte: [1]}\nseed: ${bite}\n",
+  refused_behind("matrix: {byte: [1]}\nseed: ${bite}\n",
           "f.yaml:7: bite: no such name in matrix, nearest valid name 'byte'");
-  refusedBehind("matrix: {a: [1..4096], b: [1..2]}\n", "f.yaml:6: matrix: more than 4096 lines");
-  refusedBehind("matrix: {a: [-9223372036854775807..9223372036854775807]}\n", "f.yaml:6: a: more than 4096 values");
-  refusedBehind("matrix: [{a: 1}, {b: 1}]\n", "f.yaml:6: a: missing in this line of matrix");
-  refusedBehind("matrix: {server: [1]}\n", "f.yaml:6: matrix: ${server} is the address of the mock");
-  refusedBehind("matrix: []\n", "f.yaml:6: matrix: has no line");
+  refused_behind("matrix: {a: [1..4096], b: [1..2]}\n", "f.yaml:6: matrix: more than 4096 lines");
+  refused_behind("matrix: {a: [-9223372036854775807..9223372036854775807]}\n", "f.yaml:6: a: more than 4096 values");
+  refused_behind("matrix: [{a: 1}, {b: 1}]\n", "f.yaml:6: a: missing in this line of matrix");
+  refused_behind("matrix: {server: [1]}\n", "f.yaml:6: matrix: ${server} is the address of the mock");
+  refused_behind("matrix: []\n", "f.yaml:6: matrix: has no line");
 }
 
 static void hostile(void **state) {
@@ -168,7 +168,7 @@ static void hostile(void **state) {
 }
 
 /* One list of a thousand pings, meant three hundred times: small as text, large as a tree. */
-static void aliasesAreBounded(void **state) {
+static void aliases_are_bounded(void **state) {
   (void)state;
   static char text[65536];
   size_t n = (size_t)snprintf(text, sizeof text, GOOD "server:\n  - connection: 1\n    ping: &p\n");
@@ -185,7 +185,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(keys),   cmocka_unit_test(forms),  cmocka_unit_test(counters), cmocka_unit_test(claims),
     cmocka_unit_test(steps),  cmocka_unit_test(server), cmocka_unit_test(faults),   cmocka_unit_test(matrix),
-    cmocka_unit_test(hostile), cmocka_unit_test(aliasesAreBounded),
+    cmocka_unit_test(hostile), cmocka_unit_test(aliases_are_bounded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

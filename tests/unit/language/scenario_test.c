@@ -242,7 +242,7 @@ static void facts(void **state) {
   assert_string_equal(f[9].items[1], "send(60)->again");
 }
 
-static void matrixCross(void **state) {
+static void matrix_cross(void **state) {
   (void)state;
   read(HEAD CLIENT EXPECT "matrix: {errno: [EPIPE, ENOBUFS], byte: [0..2]}\n"
       "faults:\n  - {at: client.send, byte: \"${byte}\", do: \"${errno}\"}\n");
@@ -255,7 +255,7 @@ static void matrixCross(void **state) {
   }
 }
 
-static void matrixLines(void **state) {
+static void matrix_lines(void **state) {
   (void)state;
   read(HEAD "client: {config: \"ws::addr=${server};x=${a}${b};\"}\nexpect: {loop.sent: \"<= ${b}\"}\n"
       "matrix: [{a: 1, b: 2}, {b: 4, a: 3}]\n");
@@ -265,7 +265,7 @@ static void matrixLines(void **state) {
   assert_int_equal(file.scenarios[0].expect[0].value, 2);
 }
 
-static void serverScript(void **state) {
+static void server_script(void **state) {
   (void)state;
   char path[] = "scn-test-XXXXXX";
   const int fd = mkstemp(path);
@@ -288,8 +288,8 @@ static void serverScript(void **state) {
 int main(void) {
 #define T(f) cmocka_unit_test_teardown(f, forget)
   const struct CMUnitTest tests[] = {
-    T(defaults), T(top), T(steps), T(entries), T(rules), T(faults), T(facts), T(matrixCross), T(matrixLines),
-    T(serverScript),
+    T(defaults), T(top), T(steps), T(entries), T(rules), T(faults), T(facts), T(matrix_cross), T(matrix_lines),
+    T(server_script),
   };
 #undef T
   return cmocka_run_group_tests(tests, NULL, NULL);

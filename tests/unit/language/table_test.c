@@ -11,7 +11,7 @@
 #include "language/keys.h"
 #include "language/names.h"
 
-static void rowsAreWhole(void **state) {
+static void rows_are_whole(void **state) {
   (void)state;
   for (size_t i = 0; i < scn_key_count; i++) {
     const struct scn_key *k = &scn_keys[i];
@@ -34,7 +34,7 @@ static void rowsAreWhole(void **state) {
 }
 
 /* Every section that a key opens has keys, and every section but the two roots is opened. */
-static void sectionsMeet(void **state) {
+static void sections_meet(void **state) {
   (void)state;
   for (size_t i = 0; i < scn_key_count; i++) {
     bool has_keys = !scn_keys[i].section_of;
@@ -87,7 +87,7 @@ static bool schema(FILE *out, const char *unused) {
 }
 
 /* scenarios/schema.json is what the table says today; else write it again. */
-static void schemaIsCurrent(void **state) {
+static void schema_is_current(void **state) {
   (void)state;
   char *made = printed(schema, NULL, true);
   FILE *f = fopen(TEST_DATA "/../../scenarios/schema.json", "rb");
@@ -107,8 +107,8 @@ int main(int argc, char **argv) {
   /* Writes the schema, for the day when the table has changed and no runner is built. */
   if (argc == 2 && strcmp(argv[1], "--schema") == 0) return scn_schema(stdout), 0;
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rowsAreWhole), cmocka_unit_test(sectionsMeet), cmocka_unit_test(explains),
-    cmocka_unit_test(schemaIsCurrent),
+    cmocka_unit_test(rows_are_whole), cmocka_unit_test(sections_meet), cmocka_unit_test(explains),
+    cmocka_unit_test(schema_is_current),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static void sizes(void **state) {
   assert_false(scn_value_size("9223372036854775807KiB", &n));
 }
 
-static void hexBytes(void **state) {
+static void hex_bytes(void **state) {
   (void)state;
   uint8_t bytes[4] = {0};
   size_t used = 0;
@@ -127,7 +127,7 @@ static void distances(void **state) {
 }
 
 /* An index of a choice list is cast to its enum, so each list must have all of it. */
-static void wordsCoverTheirEnums(void **state) {
+static void words_cover_their_enums(void **state) {
   (void)state;
   static const struct { const char *words; size_t count; } lists[] = {
     {SCN_WORDS_WORLDS, SCN_WORLDS}, {SCN_WORDS_SCHEMA, WORKLOAD_SCHEMAS}, {SCN_WORDS_POINT, FAULT_POINTS},
@@ -153,8 +153,8 @@ static void wordsCoverTheirEnums(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(ints),        cmocka_unit_test(durations), cmocka_unit_test(sizes),
-    cmocka_unit_test(hexBytes),    cmocka_unit_test(comparisons), cmocka_unit_test(choices),
-    cmocka_unit_test(distances),   cmocka_unit_test(wordsCoverTheirEnums),
+    cmocka_unit_test(hex_bytes),    cmocka_unit_test(comparisons), cmocka_unit_test(choices),
+    cmocka_unit_test(distances),   cmocka_unit_test(words_cover_their_enums),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static size_t make(enum workload_schema schema, int64_t k) {
   return workload_row(&w, k, &table, row, scratch, sizeof scratch);
 }
 
-static void narrowRow(void **state) {
+static void narrow_row(void **state) {
   (void)state;
   assert_int_equal(make(WORKLOAD_NARROW, 17), 4);
   assert_string_equal(table, "narrow");
@@ -33,7 +33,7 @@ static void narrowRow(void **state) {
   assert_true(row[3].i == WORKLOAD_T_NS + 17000);
 }
 
-static void tinyRow(void **state) {
+static void tiny_row(void **state) {
   (void)state;
   assert_int_equal(make(WORKLOAD_TINY, 5), 1);
   assert_string_equal(table, "t");
@@ -41,7 +41,7 @@ static void tinyRow(void **state) {
   assert_int_equal(row[0].i, 5);
 }
 
-static void paddedRow(void **state) {
+static void padded_row(void **state) {
   (void)state;
   assert_int_equal(make(WORKLOAD_PADDED, 3), 2);
   assert_string_equal(table, "p");
@@ -51,7 +51,7 @@ static void paddedRow(void **state) {
 }
 
 /* The layout of one row of `padded`, byte by byte, against the formula. */
-static void padSizes(void **state) {
+static void pad_sizes(void **state) {
   (void)state;
   static const struct { int64_t frame, pad; } sizes[] = {
     {50, -1}, {51, 0}, {64, 13}, {131, 80}, {132, -1}, {133, -1}, {134, 81},
@@ -62,7 +62,7 @@ static void padSizes(void **state) {
   }
 }
 
-static void symbolRows(void **state) {
+static void symbol_rows(void **state) {
   (void)state;
   assert_int_equal(make(WORKLOAD_SYMBOLS, 12), 3);
   assert_int_equal(row[0].text_n, 5);
@@ -73,7 +73,7 @@ static void symbolRows(void **state) {
   assert_memory_equal(row[0].text, "sym12....", 9);
 }
 
-static void typesHaveNullsByRule(void **state) {
+static void types_have_nulls_by_rule(void **state) {
   (void)state;
   for (int64_t k = 0; k < 10; k++) {
     assert_int_equal(make(WORKLOAD_TYPES, k), 9);
@@ -92,7 +92,7 @@ static void typesHaveNullsByRule(void **state) {
   assert_true(row[7].i == WORKLOAD_T_NS + 3);
 }
 
-static void tablesInTurn(void **state) {
+static void tables_in_turn(void **state) {
   (void)state;
   static const char *const names[] = {"a", "b", "c", "a"};
   for (int64_t k = 0; k < 4; k++) {
@@ -114,9 +114,9 @@ static void refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(narrowRow),  cmocka_unit_test(tinyRow),    cmocka_unit_test(paddedRow),
-    cmocka_unit_test(padSizes),   cmocka_unit_test(symbolRows), cmocka_unit_test(typesHaveNullsByRule),
-    cmocka_unit_test(tablesInTurn), cmocka_unit_test(refusals),
+    cmocka_unit_test(narrow_row),  cmocka_unit_test(tiny_row),    cmocka_unit_test(padded_row),
+    cmocka_unit_test(pad_sizes),   cmocka_unit_test(symbol_rows), cmocka_unit_test(types_have_nulls_by_rule),
+    cmocka_unit_test(tables_in_turn), cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
