@@ -141,6 +141,7 @@ static void write_out(struct mock_conn *c) {
   struct mock *m = c->m;
   struct mock_transport *t = &m->options.transport;
   if (c->stage == MOCK_STAGE_WS && !c->reader) m->facts.writes++;
+  mock_journal_flush(&m->journal);
   long took = t->write(t->ctx, c->peer, c->out.p, c->out.n);
   if (took < 0) {
     t->reset(t->ctx, c->peer); /* so that the transport lets go of it in every case */

@@ -17,7 +17,7 @@ static void open_header(struct mock_journal *j, const struct mock_options *o) {
 }
 
 void mock_journal_init(struct mock_journal *j, const struct mock_options *o) {
-  *j = (struct mock_journal){.line = o->journal_line, .ctx = o->journal_ctx, .level = o->journal, .hex = o->journal_hex};
+  *j = (struct mock_journal){.line = o->journal_line, .flush = o->journal_flush, .ctx = o->journal_ctx, .level = o->journal, .hex = o->journal_hex};
   if (!j->line) j->level = MOCK_JOURNAL_OFF;
   if (j->level != MOCK_JOURNAL_OFF) open_header(j, o);
 }
@@ -36,17 +36,6 @@ bool mock_journal_begin(struct mock_journal *j, const struct mock_journal_place 
   return true;
 }
 
-static void key_of(struct mock_journal *j, const char *key) {
-  mock_out_text(&j->buffer, ",\"");
-  mock_out_text(&j->buffer, key);
-  mock_out_text(&j->buffer, "\":");
-}
-
-void mock_journal_int(struct mock_journal *j, const char *key, int64_t v) {
-  key_of(j, key);
-  mock_out_decimal(&j->buffer, v);
-}
-
 /* How many bytes a well-formed UTF-8 character at p takes; 0 = it is none. */
 static size_t utf8_length(const uint8_t *p, size_t n) {
   size_t want = p[0] < 0x80 ? 1 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 : p[0] >= 0xF0 && p[0] < 0xF5 ? 4 : 0;
@@ -63,6 +52,11 @@ void mock_json_string(struct mock_out *o, const char *s, size_t n) {
   mock_out_u8(o, '"');
   for (size_t i = 0; i < n;) {
     const uint8_t *p = (const uint8_t *)s + i;
+    if (*p >= 0x20 && *p < 0x7F && *p != '"' && *p != '\\') { /* nearly always */
+      mock_out_u8(o, *p);
+      i++;
+      continue;
+    }
     size_t length = utf8_length(p, n - i);
     if (length == 0 || *p < 0x20 || *p == 0x7F) {
       char escape[7] = {'\\', 'u', '0', '0', hex_digit[*p >> 4], hex_digit[*p & 15], 0};
@@ -78,7 +72,7 @@ void mock_json_string(struct mock_out *o, const char *s, size_t n) {
 }
 
 void mock_journal_text(struct mock_journal *j, const char *key, const char *s, size_t n) {
-  key_of(j, key);
+  mock_journal_key(j, key);
   mock_json_string(&j->buffer, s, n);
 }
 
@@ -93,7 +87,7 @@ void mock_journal_hash(struct mock_journal *j, const char *key, uint64_t hash) {
 }
 
 void mock_journal_bytes(struct mock_journal *j, const char *key, const uint8_t *p, size_t n) {
-  key_of(j, key);
+  mock_journal_key(j, key);
   if (n > MOCK_OUT_LIMIT_BYTES / 4) n = 0; /* never: a frame is bounded far below */
   uint8_t *at = mock_out_reserve(&j->buffer, 2 * n + 2);
   if (!at) return;
@@ -108,7 +102,13 @@ void mock_journal_bytes(struct mock_journal *j, const char *key, const uint8_t *
 void mock_journal_end(struct mock_journal *j) {
   mock_out_u8(&j->buffer, '}');
   if (!j->buffer.failed) j->line(j->ctx, (const char *)j->buffer.p, j->buffer.n);
+  j->unflushed = true;
   j->buffer.failed = false; /* a line lost for want of memory loses no other */
+}
+
+void mock_journal_flush(struct mock_journal *j) {
+  if (j->unflushed && j->flush) j->flush(j->ctx);
+  j->unflushed = false;
 }
 
 static uint64_t mix(uint64_t h) {

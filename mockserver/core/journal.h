@@ -20,9 +20,11 @@
 
 struct mock_journal {
   void (*line)(void *ctx, const char *line, size_t n);
+  void (*flush)(void *ctx);
   void *ctx;
   enum mock_journal_level level;
   bool hex;
+  bool unflushed; /* lines were given since the last flush */
   struct mock_out buffer;
 };
 
@@ -40,12 +42,21 @@ void mock_journal_free(struct mock_journal *j);
 /* Begins a line; false = it is not wanted (then nothing else may be called). detail:
  * the event belongs to level full only. */
 bool mock_journal_begin(struct mock_journal *j, const struct mock_journal_place *at, const char *event, bool detail);
-void mock_journal_int(struct mock_journal *j, const char *key, int64_t v);
+static inline void mock_journal_key(struct mock_journal *j, const char *key) {
+  mock_out_put(&j->buffer, ",\"", 2);
+  mock_out_text(&j->buffer, key);
+  mock_out_put(&j->buffer, "\":", 2);
+}
+static inline void mock_journal_int(struct mock_journal *j, const char *key, int64_t v) {
+  mock_journal_key(j, key);
+  mock_out_decimal(&j->buffer, v);
+}
 void mock_journal_text(struct mock_journal *j, const char *key, const char *s, size_t n); /* escaped; any bytes */
 void mock_journal_string(struct mock_journal *j, const char *key, const char *s);         /* NULL: nothing written */
 void mock_journal_hash(struct mock_journal *j, const char *key, uint64_t hash);           /* 16 hex digits */
 void mock_journal_bytes(struct mock_journal *j, const char *key, const uint8_t *p, size_t n); /* hex */
 void mock_journal_end(struct mock_journal *j);
+void mock_journal_flush(struct mock_journal *j);
 
 /* s[0..n) as a JSON string, quotes included. Bytes that are no UTF-8 appear as U+00XX. */
 void mock_json_string(struct mock_out *o, const char *s, size_t n);

@@ -137,7 +137,7 @@ static void on_violation(void *ctx, const char *requirement, size_t offset, cons
 static bool decode(struct work *w, const uint8_t *p, size_t n, struct mock_message *msg, struct mock_decode_error *err) {
   struct mock *m = w->c->m;
   *msg = (struct mock_message){0};
-  *err = (struct mock_decode_error){0};
+  err->text[0] = '\0';
   if (n == 0) return true; /* an empty commit */
   struct mock_decode_sink sink = {.ctx = w, .on_block = on_block, .on_violation = on_violation};
   if (!mock_decode(m->decoder, w->c->dict, &m->limits, p, n, &sink, msg, err)) return false;
@@ -207,9 +207,13 @@ static void accept_message(struct mock_conn *c, int64_t seq, bool deferred) {
 }
 
 static void process(struct mock_conn *c, const uint8_t *p, size_t n, int64_t seq, bool catchup) {
-  struct work w = {.c = c, .seq = seq};
+  struct work w; /* its text, and that of err, are not worth clearing for every message */
   struct mock_message msg;
   struct mock_decode_error err;
+  w.c = c;
+  w.seq = seq;
+  w.rows = 0;
+  w.broke_a_rule = false;
   bool deferred = n >= QWP_HEADER_BYTES && (p[QWP_HEADER_OFF_FLAGS] & QWP_FLAG_DEFER);
 
   bool good = decode(&w, p, n, &msg, &err);

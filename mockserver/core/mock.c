@@ -62,6 +62,7 @@ static void enter(struct mock *m) {
 }
 
 static void leave(struct mock *m) {
+  mock_journal_flush(&m->journal);
   int64_t next = m->listen_at_ns;
   struct mock_conn *after;
   for (struct mock_conn *c = m->live; c; c = after) {

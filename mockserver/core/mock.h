@@ -59,6 +59,9 @@ struct mock_options {
   /* One JSON line without newline, already complete; NULL = none. Written before
    * the reply it speaks of leaves. */
   void (*journal_line)(void *ctx, const char *line, size_t n);
+  /* Lines given so far must be where they last: called before an answer leaves, and at the end
+   * of a call that wrote lines. NULL = each line lasts as it is given. */
+  void (*journal_flush)(void *ctx);
   void *journal_ctx;
   uint64_t seed; /* nothing random is left to chance */
 };

@@ -20,7 +20,7 @@ static bool grow(struct mock_out *o, size_t need) {
   return true;
 }
 
-uint8_t *mock_out_reserve(struct mock_out *o, size_t n) {
+uint8_t *mock_out_reserve_slow(struct mock_out *o, size_t n) {
   if (o->failed) return NULL;
   if (n > MOCK_OUT_LIMIT_BYTES - o->n || (o->cap - o->n < n && !grow(o, o->n + n))) {
     o->failed = true;
@@ -30,14 +30,6 @@ uint8_t *mock_out_reserve(struct mock_out *o, size_t n) {
   o->n += n;
   return at;
 }
-
-void mock_out_put(struct mock_out *o, const void *p, size_t n) {
-  if (n == 0) return;
-  uint8_t *at = mock_out_reserve(o, n);
-  if (at) memcpy(at, p, n);
-}
-
-void mock_out_text(struct mock_out *o, const char *s) { mock_out_put(o, s, strlen(s)); }
 
 void mock_out_decimal(struct mock_out *o, int64_t v) {
   char digits[20];
@@ -49,11 +41,6 @@ void mock_out_decimal(struct mock_out *o, int64_t v) {
   } while (u);
   if (v < 0) digits[--at] = '-';
   mock_out_put(o, digits + at, sizeof digits - at);
-}
-
-void mock_out_u8(struct mock_out *o, unsigned v) {
-  uint8_t *at = mock_out_reserve(o, 1);
-  if (at) *at = (uint8_t)v;
 }
 
 void mock_out_le(struct mock_out *o, uint64_t v, size_t bytes) {

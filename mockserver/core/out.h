@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define MOCK_OUT_LIMIT_BYTES ((size_t)1 << 30) /* far above any queue bound: a last fence */
 
@@ -22,13 +23,30 @@ struct mock_out {
 void mock_out_free(struct mock_out *o);
 void mock_out_clear(struct mock_out *o); /* empty again, memory kept */
 
-/* Room for n more bytes at the end, which the caller fills; NULL when failed. */
-uint8_t *mock_out_reserve(struct mock_out *o, size_t n);
+uint8_t *mock_out_reserve_slow(struct mock_out *o, size_t n); /* reserve, when the buffer must grow */
 
-void mock_out_put(struct mock_out *o, const void *p, size_t n);
-void mock_out_text(struct mock_out *o, const char *s);
+/* Room for n more bytes at the end, which the caller fills; NULL when failed. Inline, as are the
+ * other short ones: a journal line is some fifty of them. */
+static inline uint8_t *mock_out_reserve(struct mock_out *o, size_t n) {
+  if (o->failed || n > o->cap - o->n) return mock_out_reserve_slow(o, n);
+  uint8_t *at = o->p + o->n;
+  o->n += n;
+  return at;
+}
+
+static inline void mock_out_put(struct mock_out *o, const void *p, size_t n) {
+  uint8_t *at = n ? mock_out_reserve(o, n) : NULL;
+  if (at) memcpy(at, p, n);
+}
+
+static inline void mock_out_text(struct mock_out *o, const char *s) { mock_out_put(o, s, strlen(s)); }
+
+static inline void mock_out_u8(struct mock_out *o, unsigned v) {
+  uint8_t *at = mock_out_reserve(o, 1);
+  if (at) *at = (uint8_t)v;
+}
+
 void mock_out_decimal(struct mock_out *o, int64_t v);
-void mock_out_u8(struct mock_out *o, unsigned v);
 void mock_out_le(struct mock_out *o, uint64_t v, size_t bytes); /* little-endian, 1..8 bytes */
 
 void mock_out_drop_front(struct mock_out *o, size_t n); /* n <= o->n */

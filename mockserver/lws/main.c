@@ -64,7 +64,7 @@ struct sink {
   int64_t start_ns;
 };
 
-/* On the service thread. Line-buffered: a line is out before the reply it speaks of. */
+/* These run on the service thread. The flush comes before the reply leaves. */
 static void on_line(void *ctx, const char *line, size_t n) {
   struct sink *s = ctx;
   if (s->journal) {
@@ -74,13 +74,19 @@ static void on_line(void *ctx, const char *line, size_t n) {
   if (s->follow) mock_follow(stdout, s->start_ns, line, n);
 }
 
+static void on_flush(void *ctx) {
+  struct sink *s = ctx;
+  if (s->journal) fflush(s->journal);
+  if (s->follow) fflush(stdout);
+}
+
 static bool sink_open(struct sink *s, const struct options *o) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   *s = (struct sink){.follow = o->follow, .start_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec};
   if (!o->journal) return true;
   s->journal = fopen(o->journal, "w");
-  if (s->journal && setvbuf(s->journal, NULL, _IOLBF, 1 << 16) == 0) return true;
+  if (s->journal && setvbuf(s->journal, NULL, _IOFBF, 1 << 18) == 0) return true;
   fprintf(stderr, "qwp-mock: --journal: %s: %s\n", o->journal, strerror(errno));
   return false;
 }
@@ -138,7 +144,7 @@ static int serve(const struct options *o, const struct script *script, struct si
   bool watched = sink->journal || sink->follow;
   struct mock_options options = {
     .script = &script->server, .rows = o->rows, .journal = watched ? o->level : MOCK_JOURNAL_OFF, .journal_hex = o->hex,
-    .journal_line = watched ? on_line : NULL, .journal_ctx = sink, .seed = 1};
+    .journal_line = watched ? on_line : NULL, .journal_flush = on_flush, .journal_ctx = sink, .seed = 1};
   struct mock_lws *l = mock_lws_start(&options, o->port);
   if (!l) {
     fprintf(stderr, "qwp-mock: cannot listen on 127.0.0.1:%d: %s\n", o->port, strerror(errno));
@@ -172,7 +178,6 @@ int main(int argc, char **argv) {
     return EXIT_USAGE;
   }
 #endif
-  if (o.follow) setvbuf(stdout, NULL, _IOLBF, 1 << 16);
   if (!script_load(&script, &o)) return EXIT_USAGE;
   int result = EXIT_ENVIRONMENT;
   if (sink_open(&sink, &o)) {

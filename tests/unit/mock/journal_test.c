@@ -79,10 +79,13 @@ static void a_summary_has_no_frames_and_off_has_nothing(void **state) {
 /* ---- written before the reply leaves ------------------------------------------------------- */
 
 static struct rig *watched;
-static size_t journal_at_write;
+static size_t journal_at_write, journal_at_flush;
+
+static void note_flush(void *ctx) { journal_at_flush = ((struct rig *)ctx)->journal_n; }
 
 static long watching_write(void *ctx, void *peer, const uint8_t *p, size_t n) {
   journal_at_write = watched->journal_n;
+  assert_int_equal(journal_at_flush, journal_at_write); /* nothing given is still in somebody's buffer */
   return rig_write(ctx, peer, p, n);
 }
 
@@ -95,7 +98,7 @@ static void a_line_is_there_before_its_reply_leaves(void **state) {
   watched = &r;
   struct mock_options o = {.clock = {&r, rig_now, rig_wall},
                            .transport = {&r, watching_write, rig_shutdown, rig_close, rig_reset, rig_pause, rig_wake_at, rig_listen, rig_limit_read},
-                           .journal = MOCK_JOURNAL_FULL, .journal_hex = true, .journal_line = rig_line, .journal_ctx = &r};
+                           .journal = MOCK_JOURNAL_FULL, .journal_hex = true, .journal_line = rig_line, .journal_flush = note_flush, .journal_ctx = &r};
   r.m = mock_new(&o);
   struct rig_peer *p = rig_client(&r);
   rig_row(&b, 0, 1);
