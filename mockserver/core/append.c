@@ -242,10 +242,10 @@ static bool keep_cell(struct append *a, const struct mock_plan_column *pc, size_
 
 static bool store_cell(struct append *a, const struct mock_plan_column *pc, size_t row, const struct mock_cell *cell) {
   if (pc->is_id && !cell->null) a->pt->ids[a->pt->id_count++] = (int64_t)cell->word;
-  if (a->p->tables->level == MOCK_ROWS_FULL) return keep_cell(a, pc, row, cell);
+  if (a->p->level == MOCK_ROWS_FULL) return keep_cell(a, pc, row, cell);
   /* What storage cannot tell from a missing value counts as missing. */
   const bool nothing = cell->null || (mock_cell_never_null(pc->type) && cell->word == 0);
-  if (a->p->tables->level == MOCK_ROWS_DIGEST && !nothing) a->p->hashes[row] += cell_hash(cell, pc->type, pc->key);
+  if (a->p->level == MOCK_ROWS_DIGEST && !nothing) a->p->hashes[row] += cell_hash(cell, pc->type, pc->key);
   return true;
 }
 
@@ -258,7 +258,7 @@ static bool designated_cell(struct append *a, const struct mock_plan_column *pc,
                             struct mock_cell *cell) {
   if (!cell->null) return check_designated(a, cell, pc->type) && store_cell(a, pc, row, cell);
   if (!by_bitmap) return REFUSE(a->err, QWP_ST_WRITE_ERROR, "designated timestamp column cannot be NULL");
-  if (a->p->tables->level != MOCK_ROWS_FULL) return true;
+  if (a->p->level != MOCK_ROWS_FULL) return true;
   cell->null = false;
   cell->word = (uint64_t)server_time(a, pc->type);
   return keep_cell(a, pc, row, cell);
@@ -319,7 +319,7 @@ static bool reserve_locals(struct mock_pending *p, const struct mock_column *c) 
 /* Memory for the block's rows in one go, so that the loops over cells cannot run short. */
 static bool reserve_rows(struct append *a, const struct mock_plan *plan) {
   const size_t rows = a->block->rows;
-  const enum mock_rows level = a->p->tables->level;
+  const enum mock_rows level = a->p->level;
   if (level != MOCK_ROWS_COUNT && !reserve_ids(a->pt, rows)) return false;
   if (level == MOCK_ROWS_DIGEST) return reserve_hashes(a->p, rows);
   if (level != MOCK_ROWS_FULL) return true;
@@ -332,7 +332,7 @@ static bool reserve_rows(struct append *a, const struct mock_plan *plan) {
 }
 
 static bool append_column(struct append *a, const struct mock_plan_column *pc, const struct mock_column *c) {
-  if (pc->column == MOCK_NO_COLUMN || (pc->plain && a->p->tables->level == MOCK_ROWS_COUNT)) return true;
+  if (pc->column == MOCK_NO_COLUMN || (pc->plain && a->p->level == MOCK_ROWS_COUNT)) return true;
   return reserve_locals(a->p, c) ? append_cells(a, pc, c) : out_of_memory(a->err);
 }
 
@@ -361,11 +361,11 @@ static bool append_rows(struct append *a, const struct mock_plan *plan, struct m
   for (size_t i = 0; i < plan->column_count; i++)
     if (!append_column(a, &plan->columns[i], &a->block->columns[i])) return false;
 
-  if (a->p->tables->level == MOCK_ROWS_FULL) {
+  if (a->p->level == MOCK_ROWS_FULL) {
     if (!plan->has_designated) stamp_rows(a);
     mock_rowset_grow(&a->pt->rowset, rows, origin);
   }
-  if (a->p->tables->level == MOCK_ROWS_DIGEST)
+  if (a->p->level == MOCK_ROWS_DIGEST)
     for (size_t row = 0; row < rows; row++) a->pt->digest += mock_fold(a->p->hashes[row]);
   return true;
 }
@@ -373,7 +373,7 @@ static bool append_rows(struct append *a, const struct mock_plan *plan, struct m
 /* ---- the quick way: DIGEST or COUNT, and only LONG columns without nulls --------------------- */
 
 MOCK_EVERY bool is_quick(const struct mock_pending *p, const struct mock_plan *plan, const struct mock_block *b) {
-  if (!plan->plain || p->tables->level == MOCK_ROWS_FULL) return false;
+  if (!plan->plain || p->level == MOCK_ROWS_FULL) return false;
   for (size_t i = 0; i < b->column_count; i++)
     if (b->columns[i].nulls) return false;
   return true;
@@ -413,7 +413,7 @@ bool mock_tables_append(struct mock_pending *p, const struct mock_block *block, 
   struct mock_pending_table *pt = plan->target;
   if (!pt->touched && !touch(p, pt)) return out_of_memory(err);
   if (is_quick(p, plan, block)) {
-    if (p->tables->level == MOCK_ROWS_DIGEST && !digest_rows(pt, plan, block)) return out_of_memory(err);
+    if (p->level == MOCK_ROWS_DIGEST && !digest_rows(pt, plan, block)) return out_of_memory(err);
   } else if (!append_block(p, plan, block, dict, (struct mock_rowset_origin){connection, wire_seq}, wall_ns, err)) {
     return false;
   }

@@ -33,6 +33,7 @@ struct schema {
   size_t rows;      /* as the head says */
   struct mock_column *columns;
   size_t column_count, column_capacity;
+  struct mock_block block; /* what is handed over; only rows changes from block to block */
 };
 
 struct mock_decoder {
@@ -273,6 +274,8 @@ static bool keep_head(struct decode *x, struct schema *s, const uint8_t *head, b
   for (size_t i = 0; i < s->column_count; i++)
     s->columns[i].name = (const char *)s->head + ((const uint8_t *)s->columns[i].name - head);
   s->number = clean ? next_schema_number() : 0;
+  s->block = (struct mock_block){.name = (const char *)s->head + s->name_at, .name_n = s->name_n,
+                                 .columns = s->columns, .column_count = s->column_count, .schema = s->number};
   return true;
 }
 
@@ -393,10 +396,9 @@ static bool read_block(struct decode *x) {
   for (size_t i = 0; i < s->column_count; i++)
     if (!mock_column_decode(&in, &s->columns[i])) return false;
 
-  const struct mock_block block = {.name = (const char *)s->head + s->name_at, .name_n = s->name_n, .rows = rows,
-                                   .columns = s->columns, .column_count = s->column_count, .schema = s->number};
+  s->block.rows = rows;
   r->err->offset = start;
-  return r->sink->on_block(r->sink->ctx, &block, r->err);
+  return r->sink->on_block(r->sink->ctx, &s->block, r->err);
 }
 
 bool mock_decode(struct mock_decoder *d, struct mock_dict *dict, const struct mock_limits *limits,

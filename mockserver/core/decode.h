@@ -74,7 +74,8 @@ struct mock_message {
   bool dictionary_only; /* table_count 0 and a delta section with entries */
 };
 
-/* A decoder keeps its column array between messages. */
+/* A decoder keeps its column array, and what it worked out for the schemas it saw last, between
+ * messages. It may serve several connections; the limits must be the same in all its calls. */
 struct mock_decoder;
 struct mock_decoder *mock_decoder_new(void);
 void mock_decoder_del(struct mock_decoder *d);

@@ -34,6 +34,7 @@ struct mock_pending *mock_pending_new(struct mock_tables *t) {
   struct mock_pending *p = calloc(1, sizeof *p);
   if (!p) return NULL;
   p->tables = t;
+  p->level = t->level;
   p->max_distinct = MOCK_MAX_TABLES_PER_CONNECTION;
   return p;
 }
@@ -172,7 +173,8 @@ MOCK_EVERY void forget(struct mock_pending_table *pt) {
 MOCK_EVERY void publish(struct mock_tables *t, struct mock_pending_table *pt) {
   struct mock_table *table = pt->table;
   size_t fresh = 0;
-  for (size_t i = 0; i < pt->id_count; i++) fresh += mock_id_set_add(&table->ids, pt->ids[i]);
+  const int64_t *ids = pt->ids, *end = ids + pt->id_count;
+  for (; ids < end; ids++) fresh += mock_id_set_add(&table->ids, *ids);
   t->unique += fresh;
   t->doubled += pt->id_count - fresh;
   if (pt->rowset.rows > 0) mock_rowset_append(&table->rowset, &pt->rowset);
@@ -189,23 +191,35 @@ bool mock_pending_publish_early(struct mock_pending *p, struct mock_pending_tabl
   return true;
 }
 
-size_t mock_tables_commit(struct mock_pending *p, void (*each)(void *arg, const char *name, size_t n, int64_t seq_txn),
-                          void *arg) {
+/* Rows of one table, told or not: those that become visible now and those that became so early. */
+MOCK_EVERY size_t close_table(struct mock_tables *t, struct mock_pending_table *pt,
+                              void (*each)(void *arg, const char *name, size_t n, int64_t seq_txn), void *arg) {
+  const size_t rows = pt->rows + pt->early_rows;
+  if (pt->rows > 0) publish(t, pt);
+  pt->early_rows = 0;
+  pt->touched = false;
+  if (each) each(arg, pt->table->name->p, pt->table->name->n - 1, pt->table->seq_txn);
+  return rows;
+}
+
+MOCK_RARE static size_t commit_many(struct mock_pending *p,
+                                    void (*each)(void *arg, const char *name, size_t n, int64_t seq_txn), void *arg) {
+  /* All memory first: a commit is whole or not at all. */
   for (size_t i = 0; i < p->touched_count; i++)
     if (!reserve(p->touched[i])) return MOCK_COMMIT_OUT_OF_MEMORY;
 
   size_t rows = 0;
-  for (size_t i = 0; i < p->touched_count; i++) {
-    struct mock_pending_table *pt = p->touched[i];
-    rows += pt->rows + pt->early_rows;
-    if (pt->rows > 0) publish(p->tables, pt);
-    pt->early_rows = 0;
-    pt->touched = false;
-    const struct mock_table *table = pt->table;
-    if (each) each(arg, table->name->p, table->name->n - 1, table->seq_txn);
-  }
+  for (size_t i = 0; i < p->touched_count; i++) rows += close_table(p->tables, p->touched[i], each, arg);
   p->touched_count = 0;
   return rows;
+}
+
+size_t mock_tables_commit(struct mock_pending *p, void (*each)(void *arg, const char *name, size_t n, int64_t seq_txn),
+                          void *arg) {
+  if (p->touched_count != 1) return commit_many(p, each, arg);
+  if (!reserve(p->touched[0])) return MOCK_COMMIT_OUT_OF_MEMORY;
+  p->touched_count = 0;
+  return close_table(p->tables, p->touched[0], each, arg);
 }
 
 size_t mock_tables_rollback(struct mock_pending *p) {

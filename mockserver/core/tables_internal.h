@@ -89,6 +89,7 @@ struct mock_plan {
 
 struct mock_pending {
   struct mock_tables *tables;
+  enum mock_rows level; /* that of tables */
   struct mock_pending_table **by_table; /* by table index; NULL = this connection never wrote to it */
   size_t by_table_count, distinct, max_distinct;
   struct mock_pending_table **touched; /* in order of the first block */

@@ -281,11 +281,11 @@ static struct kit_bytes varchar(const uint32_t *offsets, size_t n, const char *d
 
 static void texts_lie_between_offsets(void **state) {
   (void)state;
-  struct kit_bytes b = varchar((const uint32_t[]){0, 3, 3, 9}, 4, "foob\xC3\xA9" "az!");
+  struct kit_bytes b = varchar((const uint32_t[]){0, 3, 3, 9}, 4, "foob\xC3\xA9z!!");
   struct column_run run;
   struct mock_cells cells;
   struct mock_cell cell;
-  static const char *const expected[] = {"foo", "", "b\xC3\xA9" "az!"};
+  static const char *const expected[] = {"foo", "", "b\xC3\xA9z!!"};
   assert_true(decode(&run, QWP_TYPE_VARCHAR, 0, 3, &b, NULL));
   assert_int_equal(run.used, b.n);
   assert_int_equal(run.violation_count, 0);
