@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client/put_row.h"
+#include "client/receiver.h"
 #include "workload/workload.h"
 
 #define DEFAULT_WITHIN_NS (10000 * QWP_NS_PER_MS)
@@ -225,6 +226,7 @@ static bool do_step(struct run *r, const struct scn_step *s) {
     case SCN_ADVANCE: return do_advance(r, s);
     case SCN_CLOSE: return do_close(r, s->error, "close");
     case SCN_EXPECT: return do_expect(r, s);
+    case SCN_RECEIVE: break; /* receiver.c: the reader of scenarios keeps it out of here */
   }
   return complain(r, "a step of no known kind", NULL);
 }
@@ -274,6 +276,7 @@ static void no_sender(struct run *r) {
 
 bool client_run(const struct client_task *task, const struct client_stage *stage, struct facts *facts, int *why_line,
                 char *why, size_t why_n) {
+  if (task->receiver) return receiver_run(task, stage, facts, why_line, why, why_n);
   struct run r = {.task = task, .stage = stage, .facts = facts, .why = why, .why_n = why_n};
   qwp_error_clear(&r.last);
   *why_line = 0;

@@ -21,6 +21,7 @@
 struct client_task {
   const char *config; /* ${server} already replaced */
   bool dense_dictionary;
+  bool receiver; /* receiver.h does it */
   const char *create_error; /* status name that create must end with, or NULL */
   const struct scn_step *steps;
   size_t step_count;

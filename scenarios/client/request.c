@@ -52,6 +52,7 @@ static json_t *step_json(const struct scn_step *s) {
   put_int(o, "within_ns", s->within_ns);
   put_int(o, "timeout_ms", s->timeout_ms);
   put_int(o, "advance_ns", s->advance_ns);
+  put_int(o, "messages", s->messages);
   if (s->fact_count) {
     json_t *facts = json_array();
     for (size_t i = 0; i < s->fact_count; i++) json_array_append_new(facts, fact_json(&s->facts[i]));
@@ -79,8 +80,9 @@ char *request_write(const struct scn_scenario *s, const char *config, bool no_de
   json_t *steps = json_array(), *rules = json_array();
   for (size_t i = 0; i < s->step_count; i++) json_array_append_new(steps, step_json(&s->steps[i]));
   for (size_t i = 0; i < s->faults.rule_count; i++) json_array_append_new(rules, rule_json(&s->faults.rules[i]));
-  json_t *o = json_pack("{s:i, s:s, s:b, s:b, s:o, s:o}", "request", REQUEST_VERSION, "config", config, "dense_dictionary",
-                        s->dense_dictionary, "no_deadline", no_deadline, "steps", steps, "faults", rules);
+  json_t *o = json_pack("{s:i, s:s, s:b, s:b, s:b, s:o, s:o}", "request", REQUEST_VERSION, "config", config,
+                        "dense_dictionary", s->dense_dictionary, "receiver", s->receiver, "no_deadline", no_deadline,
+                        "steps", steps, "faults", rules);
   put_text(o, "create_error", s->create_error);
   put_int(o, "send_buffer_bytes", s->net.send_buffer_bytes);
   put_int(o, "recv_buffer_bytes", s->net.recv_buffer_bytes);
@@ -138,7 +140,7 @@ static int get_word(struct reading *rd, json_t *o, const char *key, const char *
 
 static enum scn_step_kind get_step_kind(struct reading *rd, json_t *o) {
   const char *word = get_text(rd, o, "do");
-  for (int k = SCN_HOLD; word && k <= SCN_EXPECT; k++)
+  for (int k = SCN_HOLD; word && k <= SCN_RECEIVE; k++)
     if (strcmp(word, scn_step_name((enum scn_step_kind)k)) == 0) return (enum scn_step_kind)k;
   bad(rd, "do", word ? word : "missing");
   return SCN_HOLD;
@@ -179,6 +181,7 @@ static void read_step(struct reading *rd, json_t *o, struct scn_step *s, struct 
   s->within_ns = get_int(rd, o, "within_ns", 0);
   s->timeout_ms = get_int(rd, o, "timeout_ms", 0);
   s->advance_ns = get_int(rd, o, "advance_ns", 0);
+  s->messages = get_int(rd, o, "messages", 0);
   json_t *facts = json_object_get(o, "facts");
   s->facts = *next;
   s->fact_count = json_array_size(facts);
@@ -243,6 +246,7 @@ bool request_read(const char *line, struct request *out, char *why, size_t why_n
   for (size_t i = 0; i < rule_n; i++) read_rule(&rd, json_array_get(rules, i), &out->rules[i]);
   out->task = (struct client_task){.config = get_text(&rd, o, "config"),
                                    .dense_dictionary = json_is_true(json_object_get(o, "dense_dictionary")),
+                                   .receiver = json_is_true(json_object_get(o, "receiver")),
                                    .create_error = get_text(&rd, o, "create_error"),
                                    .steps = out->steps,
                                    .step_count = step_n,

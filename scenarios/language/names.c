@@ -35,6 +35,7 @@ static const struct scn_name names[] = {
   {"client.error.text", SCN_FROM_CLIENT, SCN_NAME_CONTAINS, "text that the error's sentence must contain"},
   {"client.error.key", SCN_FROM_CLIENT, SCN_NAME_TEXT, "connect-string key, table or column the error names"},
   {"client.http_status", SCN_FROM_CLIENT, SCN_NAME_NUMBER, "HTTP status of the refused upgrade, 0 = none"},
+  {"client.messages", SCN_FROM_CLIENT, SCN_NAME_NUMBER, "messages that a receiver has taken"},
   {"client.close", SCN_FROM_CLIENT, SCN_NAME_STATUS, "how close ended: ok, or a status"},
   {"io.trace", SCN_FROM_TRACE, SCN_NAME_LIST, "sends and waits after the 101, in order: send(100)->40, poll_w"},
 };

@@ -5,13 +5,14 @@
 #include "language/values.h"
 #include "language/words.h"
 
+#define MESSAGES_MAX 10000000
 #define ROWS_MAX INT64_C(1000000000)
 #define FRAME_BYTES_MAX (16777216 + 12 + 14)
 #define WITHIN_NS INT64_C(10000000000)
 
 const char *scn_step_name(enum scn_step_kind k) {
   static const char *const names[] = {"hold", "release", "publish", "flush", "drain",
-                                      "wait", "advance", "close",   "expect"};
+                                      "wait", "advance", "close",   "expect", "receive"};
   return (size_t)k < sizeof names / sizeof *names ? names[k] : "?";
 }
 
@@ -78,6 +79,9 @@ static bool read_step_value(struct scn_reader *r, scn_node *item, scn_node *valu
     case SCN_EXPECT: return scn_read_client_facts(r, value, NULL, &step->facts, &step->fact_count);
     case SCN_FLUSH:
     case SCN_CLOSE: return read_error(r, value, step);
+    case SCN_RECEIVE:
+      return scn_get_int(r, value, "messages", 1, MESSAGES_MAX, &step->messages) &&
+             scn_get_duration(r, value, "within", &step->within_ns);
     case SCN_HOLD:
     case SCN_RELEASE: return true;
   }
@@ -89,7 +93,7 @@ static bool read_step(struct scn_reader *r, scn_node *item, struct scn_step *ste
   scn_node *key, *value;
   scn_pair(r, item, 0, &key, &value);
   *step = (struct scn_step){.line = scn_line(item), .within_ns = WITHIN_NS};
-  for (int k = 0; k <= SCN_EXPECT; k++) {
+  for (int k = 0; k <= SCN_RECEIVE; k++) {
     if (strcmp(scn_step_name((enum scn_step_kind)k), (const char *)key->data.scalar.value) == 0) {
       step->kind = (enum scn_step_kind)k;
     }
@@ -99,6 +103,17 @@ static bool read_step(struct scn_reader *r, scn_node *item, struct scn_step *ste
 
 static bool only_sim(const struct scn_scenario *s) {
   return s->worlds[SCN_SIM] && !s->worlds[SCN_LIVE] && !s->worlds[SCN_TLS];
+}
+
+/* A receiver receives and does nothing else; a sender does everything but that. */
+static bool check_receiver(struct scn_reader *r, scn_node *list, const struct scn_scenario *s) {
+  for (size_t i = 0; i < s->step_count; i++) {
+    const enum scn_step_kind kind = s->steps[i].kind;
+    if ((kind == SCN_RECEIVE) == s->receiver) continue;
+    return scn_wrong(r, scn_item(r, list, i), scn_step_name(kind),
+                     s->receiver ? "a receiver has the step receive only" : "needs receiver: true beside config");
+  }
+  return true;
 }
 
 /* Rules about the order of steps: a hold has its release, nothing comes after close. */
@@ -133,12 +148,13 @@ static bool read_steps(struct scn_reader *r, scn_node *client, struct scn_scenar
   }
   s->steps = steps;
   s->step_count = n;
-  return check_order(r, list, s);
+  return check_receiver(r, list, s) && check_order(r, list, s);
 }
 
 bool scn_read_client(struct scn_reader *r, scn_node *client, struct scn_scenario *s) {
   if (!scn_get_text(r, client, "config", &s->config)) return false;
   if (!scn_get_bool(r, client, "dense_dictionary", &s->dense_dictionary)) return false;
+  if (!scn_get_bool(r, client, "receiver", &s->receiver)) return false;
   if (!scn_get_text(r, client, "create_error", &s->create_error)) return false;
   if (!read_steps(r, client, s)) return false;
   if (!s->create_error || s->step_count == 0) return true;

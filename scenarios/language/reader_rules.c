@@ -5,6 +5,7 @@
 #include "language/values.h"
 #include "language/words.h"
 
+#define RAW_BYTES_MAX 1048576
 #define CONTROL_PAYLOAD_MAX 125 /* RFC 6455, 5.5 */
 
 /* ---- triggers ----------------------------------------------------------------------- */
@@ -58,20 +59,29 @@ static bool read_drain(struct scn_reader *r, scn_node *map, struct mock_rule *ru
   return scn_get_size(r, map, "rate", 1, INT64_MAX, &rule->rate);
 }
 
+/* The bytes as often as asked, in one piece. */
+static bool repeat_raw(struct scn_reader *r, scn_node *map, const uint8_t *once, size_t n, struct mock_rule *rule) {
+  int64_t times = 1;
+  if (!scn_get_int(r, map, "repeat", 1, RAW_BYTES_MAX, &times)) return false;
+  if (n > RAW_BYTES_MAX / (size_t)times) return scn_wrong(r, map, "repeat", "makes more than %d bytes", RAW_BYTES_MAX);
+  uint8_t *all = scn_arena_array(r->arena, n * (size_t)times, 1);
+  if (!all) return scn_no_memory(r);
+  for (size_t i = 0; i < (size_t)times && n > 0; i++) memcpy(all + i * n, once, n);
+  rule->raw = all;
+  rule->raw_n = n * (size_t)times;
+  return true;
+}
+
 static bool read_raw(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {
   const char *hex = NULL, *text = NULL;
   if (!scn_get_text(r, map, "hex", &hex) || !scn_get_text(r, map, "text", &text)) return false;
   if (!hex == !text) return scn_wrong(r, map, "raw", "needs one of hex and text");
-  if (text) {
-    rule->raw = (const uint8_t *)text;
-    rule->raw_n = strlen(text);
-    return true;
-  }
-  const size_t room = strlen(hex) / 2;
-  uint8_t *bytes = scn_arena_array(r->arena, room, 1);
+  if (text) return repeat_raw(r, map, (const uint8_t *)text, strlen(text), rule);
+  size_t n = strlen(hex) / 2;
+  uint8_t *bytes = scn_arena_array(r->arena, n, 1);
   if (!bytes) return scn_no_memory(r);
-  rule->raw = bytes;
-  return scn_value_hex(hex, bytes, room, &rule->raw_n) || scn_wrong(r, map, "hex", "expected pairs of hex digits");
+  if (!scn_value_hex(hex, bytes, n, &n)) return scn_wrong(r, map, "hex", "expected pairs of hex digits");
+  return repeat_raw(r, map, bytes, n, rule);
 }
 
 static bool read_ping(struct scn_reader *r, scn_node *map, struct mock_rule *rule) {

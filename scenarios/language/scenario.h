@@ -26,7 +26,8 @@ enum scn_step_kind {
   SCN_WAIT,      /* until every named counter compares true (facts[]), within */
   SCN_ADVANCE,   /* let time pass: virtual in sim, refused elsewhere */
   SCN_CLOSE,     /* close now rather than at the end */
-  SCN_EXPECT     /* counters must compare true at this moment */
+  SCN_EXPECT,    /* counters must compare true at this moment */
+  SCN_RECEIVE    /* of a receiver: wait for so many messages in the blocking receive call */
 };
 const char *scn_step_name(enum scn_step_kind k); /* the word of the file: "publish" */
 
@@ -75,6 +76,7 @@ struct scn_step {
   int64_t within_ns;       /* SCN_DRAIN, SCN_WAIT; 0 = the default 10 s */
   int64_t timeout_ms;      /* SCN_DRAIN: the API's no-progress deadline, 0 = for ever */
   int64_t advance_ns;
+  int64_t messages;        /* SCN_RECEIVE */
   const struct scn_fact *facts;
   size_t fact_count;
 };
@@ -108,6 +110,7 @@ struct scn_scenario {
 
   const char *config;      /* connect string with ${server} */
   bool dense_dictionary;
+  bool receiver;           /* a bare WebSocket client instead of a sender */
   const char *create_error;/* status name that create must end with, NULL = success */
   const struct scn_step *steps; size_t step_count;
 

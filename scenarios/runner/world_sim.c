@@ -168,7 +168,13 @@ static void run_once(const struct scn_scenario *s, const struct world_options *o
   else if (!build(&w, s, opt, &ops))
     snprintf(o->harness, sizeof o->harness, "out of memory");
   if (!o->harness[0]) {
-    struct client_task task = {config, s->dense_dictionary, s->create_error, s->steps, s->step_count, opt->no_deadline};
+    struct client_task task = {.config = config,
+                               .dense_dictionary = s->dense_dictionary,
+                               .receiver = s->receiver,
+                               .create_error = s->create_error,
+                               .steps = s->steps,
+                               .step_count = s->step_count,
+                               .no_deadline = opt->no_deadline};
     if (setjmp(w.hangs) != 0) return;
     live(&w, s, &task);
   }
