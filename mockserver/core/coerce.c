@@ -71,8 +71,8 @@ static bool in_range(const struct mock_coercion *c, struct mock_cell *cell, cons
   const int64_t v = (int64_t)cell->word;
   if (cell->null || (v >= min && v <= max)) return true;
   return REFUSE(err, QWP_ST_SCHEMA_MISMATCH,
-                "integer value %" PRId64 " out of range for %s [column=%.*s, min=%" PRId64 ", max=%" PRId64 "]", v, type,
-                NAME(c), min, max);
+                "integer value %" PRId64 " out of range for %s [column=%.*s, min=%" PRId64 ", max=%" PRId64 "]", v,
+                type, NAME(c), min, max);
 }
 
 static bool integer_to_byte(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
@@ -102,8 +102,8 @@ static bool whole_number(const struct mock_coercion *c, struct mock_cell *cell, 
   const double d = as_double(cell->word);
   if (cell->null) return true;
   if (!(d >= -9223372036854775808.0 && d < 9223372036854775808.0) || (double)(int64_t)d != d)
-    return REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "double value %.17g loses precision when converted to %s [column=%.*s]", d,
-                  type, NAME(c));
+    return REFUSE(err, QWP_ST_SCHEMA_MISMATCH,
+                  "double value %.17g loses precision when converted to %s [column=%.*s]", d, type, NAME(c));
   cell->word = (uint64_t)(int64_t)d;
   return true;
 }
@@ -208,7 +208,8 @@ static bool text_to_byte(struct mock_coercion *c, struct mock_cell *cell, struct
   return text_to_integer(c, cell, "BYTE", INT8_MIN, INT8_MAX, err);
 }
 
-static bool parse_double(struct mock_coercion *c, struct mock_cell *cell, const char *type, struct mock_decode_error *err) {
+static bool parse_double(struct mock_coercion *c, struct mock_cell *cell, const char *type,
+                         struct mock_decode_error *err) {
   char text[64], *end;
   if (!number_text(cell, "+-0123456789.eE", text, sizeof text)) return cannot_parse(c, cell, type, err);
   const double d = strtod(text, &end);

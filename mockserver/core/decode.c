@@ -132,7 +132,8 @@ static bool invalid_entry(struct decode *x, const uint8_t *text, size_t n, size_
     shown[m++] = hex[text[i] & 15];
   }
   shown[m] = '\0';
-  return mock_refuse(x->r.err, QWP_ST_WRITE_ERROR, at, "cannot convert invalid UTF-8 sequence to UTF-16 [seq=%s]", shown);
+  return mock_refuse(x->r.err, QWP_ST_WRITE_ERROR, at, "cannot convert invalid UTF-8 sequence to UTF-16 [seq=%s]",
+                     shown);
 }
 
 static bool read_entry(struct decode *x, uint64_t id) {
@@ -222,7 +223,8 @@ static bool read_definition(struct decode *x, size_t index, struct mock_column *
     return mock_reader_fail(r, "invalid column name length at column %zu: %lld", index, (long long)length);
   const uint8_t *name = mock_reader_take(r, length);
   if (!name || r->p == r->end) return mock_reader_fail(r, "message header too short");
-  if (!mock_utf8_valid(name, (size_t)length)) return mock_reader_fail(r, "column name is not UTF-8 at column %zu", index);
+  if (!mock_utf8_valid(name, (size_t)length))
+    return mock_reader_fail(r, "column name is not UTF-8 at column %zu", index);
   if (!mock_column_type_exists(*r->p)) return mock_reader_fail(r, "invalid column type code: 0x%x", *r->p);
   const uint8_t type = *r->p++;
   *c = (struct mock_column){

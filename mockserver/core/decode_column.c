@@ -10,6 +10,7 @@
 #define STRING "string"
 #define SYMBOL "symbol"
 #define BOOLEAN "boolean"
+#define OFFSETS "invalid QWP string offset array: "
 
 static bool truncated(const struct mock_column_input *in, const char *kind, const char *what) {
   return mock_reader_fail(in->reader, "%s column data truncated: expected %s", kind, what);
@@ -58,7 +59,8 @@ static inline bool null_section(const struct mock_column_input *in, struct mock_
   return *flag == QWP_NULLS_NONE || bitmap_nulls(in, c, *flag, kind);
 }
 
-static inline bool take_values(const struct mock_column_input *in, struct mock_column *c, size_t width, const char *kind) {
+static inline bool take_values(const struct mock_column_input *in, struct mock_column *c, size_t width,
+                               const char *kind) {
   c->values_n = c->present * width; /* at most rows * 32: no overflow */
   c->values = mock_reader_take(in->reader, c->values_n);
   return c->values || values_truncated(in, kind, c->present);
@@ -116,13 +118,13 @@ static bool check_offsets(const struct mock_column_input *in, const struct mock_
     const uint32_t offset = mock_load32(c->offsets + i * 4);
     const size_t at = offsets_at + i * 4;
     if (i == 0 && offset != 0)
-      return mock_refuse(err, QWP_ST_PARSE_ERROR, at, "invalid QWP string offset array: offset[0]=%u, expected 0", offset);
+      return mock_refuse(err, QWP_ST_PARSE_ERROR, at, OFFSETS "offset[0]=%u, expected 0", offset);
     if (offset > size)
-      return mock_refuse(err, QWP_ST_PARSE_ERROR, at, "invalid QWP string offset array: offset[%zu]=%u exceeds string data size %u",
-                         i, offset, size);
+      return mock_refuse(err, QWP_ST_PARSE_ERROR, at, OFFSETS "offset[%zu]=%u exceeds string data size %u", i, offset,
+                         size);
     if (offset < previous)
-      return mock_refuse(err, QWP_ST_PARSE_ERROR, at, "invalid QWP string offset array: offset[%zu]=%u is less than offset[%zu]=%u",
-                         i, offset, i - 1, previous);
+      return mock_refuse(err, QWP_ST_PARSE_ERROR, at, OFFSETS "offset[%zu]=%u is less than offset[%zu]=%u", i, offset,
+                         i - 1, previous);
     previous = offset;
   }
   return true;
@@ -240,7 +242,9 @@ const char *mock_column_type_name(uint8_t type) {
 
 bool mock_column_type_exists(uint8_t type) { return mock_column_type_name(type) != NULL; }
 
-uint8_t mock_column_type_width(uint8_t type) { return decoders[type].decode == decode_fixed ? decoders[type].width : 0; }
+uint8_t mock_column_type_width(uint8_t type) {
+  return decoders[type].decode == decode_fixed ? decoders[type].width : 0;
+}
 
 bool mock_column_decode_any(const struct mock_column_input *in, struct mock_column *c) {
   const struct decoder *decoder = &decoders[c->type];

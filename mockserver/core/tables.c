@@ -137,7 +137,8 @@ static void choose_id_column(struct mock_table *table, size_t column) {
   if (is_called(c, "id") || (is_called(c, "i") && table->id_column == MOCK_NO_COLUMN)) table->id_column = column;
 }
 
-size_t mock_table_add_column(struct mock_tables *t, struct mock_table *table, const char *name, size_t n, uint8_t type) {
+size_t mock_table_add_column(struct mock_tables *t, struct mock_table *table, const char *name, size_t n,
+                             uint8_t type) {
   if (table->column_count == table->column_capacity) {
     const size_t capacity = table->column_capacity ? table->column_capacity * 2 : 8;
     struct mock_table_column *columns = realloc(table->columns, capacity * sizeof *columns);

@@ -61,7 +61,8 @@ bool mock_tables_append(struct mock_pending *p, const struct mock_block *block, 
 /* Makes them visible; each(arg, name, n, seq_txn) for every table that got rows, in order
  * of its first block. Returns how many rows; MOCK_COMMIT_OUT_OF_MEMORY: nothing was done. */
 #define MOCK_COMMIT_OUT_OF_MEMORY SIZE_MAX
-size_t mock_tables_commit(struct mock_pending *p, void (*each)(void *arg, const char *name, size_t n, int64_t seq_txn), void *arg);
+size_t mock_tables_commit(struct mock_pending *p, void (*each)(void *arg, const char *name, size_t n, int64_t seq_txn),
+                          void *arg);
 size_t mock_tables_rollback(struct mock_pending *p); /* returns how many rows vanish */
 
 /* ---- questions (visible rows only) ---- */

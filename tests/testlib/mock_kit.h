@@ -203,8 +203,8 @@ static inline size_t kit_put_time(char *out, size_t size, int64_t v, int64_t per
   const time_t t = (time_t)second;
   struct tm tm;
   gmtime_r(&t, &tm);
-  return (size_t)snprintf(out, size, "\"%04d-%02d-%02dT%02d:%02d:%02d.%0*" PRId64 "Z\"", tm.tm_year + 1900, tm.tm_mon + 1,
-                          tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, digits, part);
+  return (size_t)snprintf(out, size, "\"%04d-%02d-%02dT%02d:%02d:%02d.%0*" PRId64 "Z\"", tm.tm_year + 1900,
+                          tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, digits, part);
 }
 
 /* 16 bytes, low half first. */
@@ -228,7 +228,8 @@ static inline size_t kit_put_char(char *out, size_t size, unsigned c) {
   if (c == 0) return (size_t)snprintf(out, size, "\"\"");
   if (c < 0x80) return (size_t)snprintf(out, size, "\"%c\"", (int)c);
   if (c < 0x800) return (size_t)snprintf(out, size, "\"%c%c\"", (int)(0xC0 | c >> 6), (int)(0x80 | (c & 63)));
-  return (size_t)snprintf(out, size, "\"%c%c%c\"", (int)(0xE0 | c >> 12), (int)(0x80 | (c >> 6 & 63)), (int)(0x80 | (c & 63)));
+  return (size_t)snprintf(out, size, "\"%c%c%c\"", (int)(0xE0 | c >> 12), (int)(0x80 | (c >> 6 & 63)),
+                          (int)(0x80 | (c & 63)));
 }
 
 static inline size_t kit_put_value(char *out, size_t size, const struct mock_value *v) {

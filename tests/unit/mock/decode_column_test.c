@@ -37,7 +37,8 @@ static bool decode(struct column_run *run, unsigned type, unsigned flags, size_t
   if (!run->bytes) abort();
   memcpy(run->bytes, b->p, b->n);
   const struct mock_decode_sink sink = {.ctx = run, .on_violation = on_violation};
-  struct mock_reader r = {.base = run->bytes, .p = run->bytes, .end = run->bytes + b->n, .sink = &sink, .err = &run->err};
+  struct mock_reader r = {
+    .base = run->bytes, .p = run->bytes, .end = run->bytes + b->n, .sink = &sink, .err = &run->err};
   const struct mock_column_input in = {
     .reader = &r, .dict = dict, .limits = &limits, .flags = (uint8_t)flags, .rows = rows};
   const bool ok = mock_column_decode(&in, &run->column);
@@ -45,8 +46,8 @@ static bool decode(struct column_run *run, unsigned type, unsigned flags, size_t
   return ok;
 }
 
-static void assert_fails(unsigned type, unsigned flags, size_t rows, const struct kit_bytes *b, const struct mock_dict *dict,
-                         const char *text, size_t offset) {
+static void assert_fails(unsigned type, unsigned flags, size_t rows, const struct kit_bytes *b,
+                         const struct mock_dict *dict, const char *text, size_t offset) {
   struct column_run run;
   assert_false(decode(&run, type, flags, rows, b, dict));
   assert_string_equal(run.err.text, text);
@@ -184,7 +185,8 @@ static void sentinels_read_as_null(void **state) {
     struct mock_cells cells;
     struct mock_cell first, second;
     kit_u8(&b, 0);
-    for (size_t at = 0; at < cases[i].width; at += 8) kit_le(&b, cases[i].word, cases[i].width < 8 ? cases[i].width : 8);
+    const size_t word_bytes = cases[i].width < 8 ? cases[i].width : 8;
+    for (size_t at = 0; at < cases[i].width; at += 8) kit_le(&b, cases[i].word, word_bytes);
     kit_u8(&b, 1);
     for (size_t at = 1; at < cases[i].width; at++) kit_u8(&b, 0);
     assert_true(decode(&run, cases[i].type, 0, 2, &b, NULL));
@@ -304,9 +306,11 @@ static void bad_offsets_are_refused(void **state) {
   struct kit_bytes b = varchar((const uint32_t[]){1, 3}, 2, "abc");
   assert_fails(QWP_TYPE_VARCHAR, 0, 1, &b, NULL, "invalid QWP string offset array: offset[0]=1, expected 0", 1);
   b = varchar((const uint32_t[]){0, 3, 2}, 3, "ab");
-  assert_fails(QWP_TYPE_VARCHAR, 0, 2, &b, NULL, "invalid QWP string offset array: offset[1]=3 exceeds string data size 2", 5);
+  assert_fails(QWP_TYPE_VARCHAR, 0, 2, &b, NULL,
+               "invalid QWP string offset array: offset[1]=3 exceeds string data size 2", 5);
   b = varchar((const uint32_t[]){0, 2, 1, 3}, 4, "abc");
-  assert_fails(QWP_TYPE_BINARY, 0, 3, &b, NULL, "invalid QWP string offset array: offset[2]=1 is less than offset[1]=2", 9);
+  assert_fails(QWP_TYPE_BINARY, 0, 3, &b, NULL,
+               "invalid QWP string offset array: offset[2]=1 is less than offset[1]=2", 9);
   b = varchar((const uint32_t[]){0, UINT32_MAX}, 2, "abc");
   assert_fails(QWP_TYPE_VARCHAR, 0, 1, &b, NULL, "string column data truncated: expected string data", 9);
   b.n = 8;
@@ -458,7 +462,8 @@ static void types_that_exist_and_types_that_wait(void **state) {
     if (!known) continue;
     struct column_run run;
     exist++;
-    if (!decode(&run, type, QWP_FLAG_DELTA, 0, &b, dict)) wait += strstr(run.err.text, "columns are not decoded yet") != NULL;
+    if (!decode(&run, type, QWP_FLAG_DELTA, 0, &b, dict))
+      wait += strstr(run.err.text, "columns are not decoded yet") != NULL;
     free(run.bytes);
   }
   mock_dict_del(dict);

@@ -203,8 +203,9 @@ static bool select_columns(const struct kit *k, const char *sql, size_t *table, 
   if (!mock_table_find(k->tables, name, strlen(name), table)) return false;
   for (char *p = strtok(list, ", "); p; p = strtok(NULL, ", ")) {
     size_t i = 0;
-    while (i < mock_table_columns(k->tables, *table) && strcmp(mock_table_column(k->tables, *table, i, NULL), p) != 0) i++;
-    if (i == mock_table_columns(k->tables, *table) || *count == 8) return false;
+    const size_t n = mock_table_columns(k->tables, *table);
+    while (i < n && strcmp(mock_table_column(k->tables, *table, i, NULL), p) != 0) i++;
+    if (i == n || *count == 8) return false;
     columns[(*count)++] = i;
   }
   return *count > 0;
@@ -216,14 +217,16 @@ static int64_t designated_value(const struct kit *k, size_t table, size_t row) {
   return v[mock_table_designated(k->tables, table)].as.i;
 }
 
-static size_t rows_text(const struct kit *k, size_t table, const size_t *columns, size_t count, char *out, size_t size) {
+static size_t rows_text(const struct kit *k, size_t table, const size_t *columns, size_t count, char *out,
+                        size_t size) {
   size_t n = (size_t)snprintf(out, size, "[");
   const size_t rows = mock_table_rows(k->tables, table);
   size_t order[64];
   if (rows > 64) return 0;
   for (size_t i = 0; i < rows; i++) {
     size_t at = i;
-    for (; at > 0 && designated_value(k, table, order[at - 1]) > designated_value(k, table, i); at--) order[at] = order[at - 1];
+    for (; at > 0 && designated_value(k, table, order[at - 1]) > designated_value(k, table, i); at--)
+      order[at] = order[at - 1];
     order[at] = i;
   }
   for (size_t i = 0; i < rows; i++) {
@@ -293,7 +296,8 @@ struct tally {
 };
 
 static void run_file(const char *path, bool probes, struct tally *t) {
-  static const char *const groups[] = {"header", "delta", "block", "column", "name", "designated", "deferred", "coercion"};
+  static const char *const groups[] = {"header", "delta", "block", "column",
+                                       "name", "designated", "deferred", "coercion"};
   size_t n = 0;
   char *text = golden_slurp(path, &n);
   assert_non_null(text);
@@ -316,8 +320,8 @@ static void run_file(const char *path, bool probes, struct tally *t) {
 
 /* Exact counts: a case that stops being compared is as bad as one that differs. */
 static void check(const struct tally *t, const char *what, struct tally expected) {
-  print_message("%s: %zu equal (%zu of them by their rows too), waits: %zu, left out: %zu, known to differ: %zu\n", what, t->of[EQUAL],
-                rows_compared, t->of[WAITS], t->of[LEFT_OUT], t->of[KNOWN]);
+  print_message("%s: %zu equal (%zu of them by their rows too), waits: %zu, left out: %zu, known to differ: %zu\n",
+                what, t->of[EQUAL], rows_compared, t->of[WAITS], t->of[LEFT_OUT], t->of[KNOWN]);
   assert_int_equal(t->of[DIFFERENT], 0);
   assert_int_equal(t->of[EQUAL], expected.of[EQUAL]);
   assert_int_equal(rows_compared, expected.rows);
@@ -339,7 +343,8 @@ static void type_pairs_are_answered_as_recorded(void **state) {
   struct tally t = {0};
   rows_compared = 0;
   run_file(TEST_DATA "/server-coercions.tsv", false, &t);
-  check(&t, "type pairs", (struct tally){.of = {[EQUAL] = 215, [WAITS] = 83, [LEFT_OUT] = 160, [KNOWN] = 25}, .rows = 199});
+  check(&t, "type pairs",
+        (struct tally){.of = {[EQUAL] = 215, [WAITS] = 83, [LEFT_OUT] = 160, [KNOWN] = 25}, .rows = 199});
 }
 
 int main(void) {
