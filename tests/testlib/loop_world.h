@@ -54,6 +54,7 @@ struct lw_conn {
   int64_t opened_ns;
   int endpoint_port;   /* the address it was dialled at */
   size_t acked_frames; /* auto-ack */
+  uint64_t calls_at_upgrade; /* allocations made before the 101 was sent */
 };
 
 struct lw_trace {
@@ -252,6 +253,7 @@ static inline void lw_answer_upgrade(struct lw *w, struct lw_conn *c) {
   const char *use = w->answer ? w->answer : answer;
   lw_put(&c->in, use, strlen(use));
   c->upgraded = !w->answer;
+  c->calls_at_upgrade = w->mem.calls;
 }
 
 static inline ssize_t lw_net_send(void *ctx, qwp_sock sock, const void *buf, size_t n) {
