@@ -201,48 +201,60 @@ static enum qwp_status store_is_full(const struct qwp_sender *s, struct qwp_erro
                   (long long)m.loop_attempts);
 }
 
-/* Puts the encoded message into the store; waits for room. */
+static enum qwp_status store_once(struct qwp_sender *s, int64_t *fsn, struct qwp_error *err) {
+  enum qwp_status st = qwp_ring_publish(s->ring, s->message.data, s->message.len, fsn);
+  return st == QWP_NOMEM ? no_memory(err) : st;
+}
+
+/* Puts the encoded message into the store; waits for room. Where there is room at once, no
+ * clock is read and no lock taken. */
 static enum qwp_status store_message(struct qwp_sender *s, int64_t deadline_ns, int64_t *fsn, struct qwp_error *err) {
-  bool stalled = false;
+  enum qwp_status st = store_once(s, fsn, err);
+  if (st != QWP_BACKPRESSURE) return st;
+  qwp_count_add(&s->stalls, 1); /* once a call */
+  if (deadline_ns == QWP_APPEND_DEADLINE)
+    deadline_ns = deadline_after(qwp_sender_now(s), s->config.sf_append_deadline_ms);
   for (;;) {
     uint64_t seen = s->driver->seen(s->driver->ctx);
-    enum qwp_status st = qwp_ring_publish(s->ring, s->message.data, s->message.len, fsn);
-    if (st == QWP_NOMEM) return no_memory(err);
+    st = store_once(s, fsn, err);
     if (st != QWP_BACKPRESSURE) return st;
-    if (!stalled) qwp_count_add(&s->stalls, 1); /* once a call */
-    /* Only now: a publish that finds room reads no clock. */
-    if (deadline_ns == QWP_APPEND_DEADLINE)
-      deadline_ns = deadline_after(qwp_sender_now(s), s->config.sf_append_deadline_ms);
-    stalled = true;
     if (tell_latched(s, err)) return QWP_REJECTED;
     if (qwp_sender_now(s) >= deadline_ns) return store_is_full(s, err);
     s->driver->wait(s->driver->ctx, seen, deadline_ns);
   }
 }
 
-bool qwp_sender_publish(struct qwp_sender *s, int64_t deadline_ns, int64_t *fsn, struct qwp_error *err) {
-  if (fsn) *fsn = -1;
-  if (qwp_batch_rows(s->batch) == 0) return true;
+static enum qwp_status publish_rows(struct qwp_sender *s, int64_t deadline_ns, int64_t *fsn, struct qwp_error *err) {
   struct qwp_encoding encoding;
   if (s->dense_dictionary)
     qwp_encoding_dense(&encoding, s->batch);
   else
     qwp_encoding_default(&encoding, s->symbols);
 
-  qwp_sender_show_pending(s); /* also if the rows stay */
-  if (check_size(s, qwp_message_size(s->batch, s->symbols, &encoding), err) != QWP_OK) return false;
+  enum qwp_status st = check_size(s, qwp_message_size(s->batch, s->symbols, &encoding), err);
+  if (st != QWP_OK) return st;
   s->message.len = 0;
-  if (qwp_message_encode(s->batch, s->symbols, &encoding, &s->message, err) != QWP_OK) return false;
-  int64_t number;
-  if (store_message(s, deadline_ns, &number, err) != QWP_OK) return false;
+  st = qwp_message_encode(s->batch, s->symbols, &encoding, &s->message, err);
+  if (st != QWP_OK) return st;
+  st = store_message(s, deadline_ns, fsn, err);
+  if (st != QWP_OK) return st;
 
+  /* Accepted: from here on the frame is the loop's, and nothing can fail. */
   qwp_symbols_mark_sent(s->symbols, encoding.dict_end);
   qwp_batch_clear(s->batch);
   qwp_count_add(&s->frames, 1);
-  qwp_sender_show_pending(s);
   qwp_loop_published(s->loop);
-  if (fsn) *fsn = number;
-  return true;
+  return QWP_OK;
+}
+
+bool qwp_sender_publish(struct qwp_sender *s, int64_t deadline_ns, int64_t *fsn, struct qwp_error *err) {
+  if (fsn) *fsn = -1;
+  if (qwp_batch_rows(s->batch) == 0) return true;
+  int64_t number;
+  enum qwp_status st = publish_rows(s, deadline_ns, &number, err);
+  qwp_sender_show_pending(s); /* also if the rows stay */
+  if (st == QWP_OK && fsn) *fsn = number;
+  return st == QWP_OK;
 }
 
 bool qwp_sender_flush(qwp_sender *s, int64_t *fsn, struct qwp_error *err) {
