@@ -383,6 +383,25 @@ static void a_changed_schema_is_seen(void **state) {
   }
 }
 
+/* A decoder may serve the next connection after a refusal: the schema that failed half-way must not
+ * stand in for the one that was remembered. */
+static void a_refused_schema_leaves_nothing_behind(void **state) {
+  struct kit *k = *state;
+  struct kit_bytes first = good("t"), b;
+  assert_true(kit_message(k, first.p, first.n));
+  kit_begin(&b, QWP_FLAG_DELTA, 1);
+  kit_delta(&b, 0, "");
+  kit_block(&b, "t", 1, 2);
+  kit_define(&b, "wrong", QWP_TYPE_BYTE);
+  kit_define(&b, "type", 0x19);
+  assert_false(kit_send(k, &b));
+  kit_reconnect(k);
+  assert_true(kit_message(k, first.p, first.n));
+  char row[64];
+  kit_row(k, 0, 1, row, sizeof row);
+  assert_string_equal(row, "[7, \"<now>\"]");
+}
+
 /* Many tables in turn share the decoder's few slots. */
 static void schemas_of_many_tables_do_not_mix(void **state) {
   struct kit *k = *state;
@@ -439,6 +458,7 @@ int main(void) {
     T(duplicate_column_names_are_noted_every_time),
     T(non_minimal_varints_are_noted_every_time),
     T(a_changed_schema_is_seen),
+    T(a_refused_schema_leaves_nothing_behind),
     T(schemas_of_many_tables_do_not_mix),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
