@@ -1,0 +1,175 @@
+/* The verdict: green only if nothing at all is wrong, and each thing that is wrong alone makes it red. */
+#include "runner/verdict.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define HEAD "claim: It holds.\ncites: [P121-27]\nkills: [a-mutant]\n"
+#define CLIENT "client: {config: \"ws::addr=${server};\"}\n"
+#define SERVER "server:\n  - {connection: 1, upgrade: accept}\n"
+#define EXPECT "expect: {loop.sent: 8}\n" /* line 7 of GOOD */
+#define GOOD HEAD CLIENT SERVER EXPECT
+
+static struct scn_file file;
+static struct observation seen;
+static char why[512];
+
+/* A run in which all went well. */
+static void begin(const char *text) {
+  struct scn_problem problem;
+  if (!scn_read("x.yaml", text, strlen(text), &file, &problem)) fail_msg("%s", problem.text);
+  observation_init(&seen);
+  seen.client_ok = true;
+  facts_number(&seen.facts, "srv.conns", 1);
+  facts_number(&seen.facts, "loop.sent", 8);
+}
+
+static void end(void) {
+  observation_free(&seen);
+  scn_file_free(&file);
+}
+
+static enum verdict judged(void) { return judge(file.scenarios, &seen, why, sizeof why); }
+
+static void all_well_is_green(void **state) {
+  (void)state;
+  begin(GOOD);
+  assert_int_equal(judged(), VERDICT_PASSED);
+  assert_string_equal(why, "");
+  end();
+}
+
+static void assert_red(const char *sentence) {
+  assert_int_equal(judged(), VERDICT_FAILED);
+  assert_string_equal(why, sentence);
+}
+
+static void a_step_that_failed_is_red(void **state) {
+  (void)state;
+  begin(GOOD);
+  seen.client_ok = false;
+  seen.client_line = 4;
+  strcpy(seen.client_why, "publish: refused");
+  assert_red("x.yaml:4: publish: refused");
+  end();
+}
+
+static void a_fault_that_did_not_fire_is_red(void **state) {
+  (void)state;
+  begin(GOOD);
+  observe_unfired(&seen, "line 12: client.send EPIPE did not fire (0 such calls were made)");
+  observe_unfired(&seen, "line 13: another");
+  assert_red("x.yaml:12: client.send EPIPE did not fire (0 such calls were made)");
+  end();
+}
+
+static void a_connection_outside_the_script_is_red(void **state) {
+  (void)state;
+  begin(GOOD);
+  facts_number(&seen.facts, "srv.conns", 2);
+  assert_red("x.yaml: connection 2 is not in the script (`connections: any` allows it)");
+  end();
+  begin(GOOD "connections: any\n");
+  facts_number(&seen.facts, "srv.conns", 2);
+  assert_int_equal(judged(), VERDICT_PASSED);
+  end();
+}
+
+static void a_connection_that_never_came_is_red(void **state) {
+  (void)state;
+  begin(HEAD CLIENT SERVER "  - {connection: 2, upgrade: accept}\n" EXPECT);
+  assert_red("x.yaml:7: connection 2 never came (1 did)");
+  end();
+}
+
+static void a_violation_is_red(void **state) {
+  (void)state;
+  begin(GOOD);
+  strcpy(seen.violation, "WS-001 violated");
+  assert_red("x.yaml: WS-001 violated");
+  end();
+}
+
+static void an_expectation_that_does_not_hold_is_red(void **state) {
+  (void)state;
+  begin(GOOD);
+  facts_number(&seen.facts, "loop.sent", 7);
+  assert_int_equal(judged(), VERDICT_FAILED);
+  assert_non_null(strstr(why, "x.yaml:7: "));
+  assert_non_null(strstr(why, "loop.sent"));
+  end();
+}
+
+static void wrong_rows_are_red(void **state) {
+  (void)state;
+  begin(GOOD);
+  strcpy(seen.rows_why, "row 1 of 3 accepted ones is lost");
+  assert_red("x.yaml: row 1 of 3 accepted ones is lost");
+  end();
+}
+
+static void what_is_left_open_is_red(void **state) {
+  (void)state;
+  static const char *const names[] = {"mem.live", "net.open", "proc.threads", "proc.fds"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    begin(GOOD);
+    facts_number(&seen.facts, names[i], i % 2 ? -1 : 1); /* one too few is as wrong */
+    assert_int_equal(judged(), VERDICT_FAILED);
+    assert_non_null(strstr(why, names[i]));
+    end();
+  }
+  begin(GOOD "allow: [leaks]\n");
+  facts_number(&seen.facts, "mem.live", 1);
+  assert_int_equal(judged(), VERDICT_PASSED);
+  end();
+}
+
+static void nothing_observed_is_red(void **state) {
+  (void)state;
+  begin(HEAD CLIENT EXPECT);
+  facts_number(&seen.facts, "srv.conns", 0);
+  assert_red("x.yaml: nothing was observed: no connection was ever tried");
+  end();
+}
+
+static void a_run_that_the_harness_lost_is_no_verdict(void **state) {
+  (void)state;
+  begin(GOOD);
+  strcpy(seen.harness, "the mock cannot listen");
+  strcpy(seen.rows_why, "no rows");
+  assert_int_equal(judged(), VERDICT_ERROR);
+  assert_string_equal(why, "x.yaml: the mock cannot listen");
+  end();
+}
+
+static void a_disputed_one_counts_apart(void **state) {
+  (void)state;
+  begin(GOOD "disputed: C-17.\n");
+  assert_int_equal(judged(), VERDICT_DISPUTED);
+  facts_number(&seen.facts, "loop.sent", 7);
+  assert_int_equal(judged(), VERDICT_DISPUTED);
+  assert_non_null(strstr(why, "loop.sent")); /* and still says what differs */
+  end();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(all_well_is_green),
+      cmocka_unit_test(a_step_that_failed_is_red),
+      cmocka_unit_test(a_fault_that_did_not_fire_is_red),
+      cmocka_unit_test(a_connection_outside_the_script_is_red),
+      cmocka_unit_test(a_connection_that_never_came_is_red),
+      cmocka_unit_test(a_violation_is_red),
+      cmocka_unit_test(an_expectation_that_does_not_hold_is_red),
+      cmocka_unit_test(wrong_rows_are_red),
+      cmocka_unit_test(what_is_left_open_is_red),
+      cmocka_unit_test(nothing_observed_is_red),
+      cmocka_unit_test(a_run_that_the_harness_lost_is_no_verdict),
+      cmocka_unit_test(a_disputed_one_counts_apart),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
