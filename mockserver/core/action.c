@@ -78,7 +78,8 @@ bool mock_conn_fire(struct mock_conn *c, enum mock_trigger t, bool is_catchup, i
   const struct mock_rule *r;
   size_t at = 0;
   bool used_up = false;
-  while (!c->dead && c->stage == MOCK_STAGE_WS && (r = mock_director_take(&c->director, t, is_catchup, c->m->now_ns, &at))) {
+  while (!c->dead && c->stage == MOCK_STAGE_WS &&
+         (r = mock_director_take(&c->director, t, is_catchup, c->m->now_ns, &at)) != NULL) {
     struct mock_journal_place place;
     mock_conn_place(c, &place);
     if (mock_journal_begin(&c->m->journal, &place, "rule", false)) {

@@ -41,7 +41,8 @@ void mock_conn_place(const struct mock_conn *c, struct mock_journal_place *at) {
   *at = (struct mock_journal_place){.t_ns = c->m->now_ns, .number = c->number, .reader = c->reader, .link = c->link};
 }
 
-void mock_conn_violation(struct mock_conn *c, const char *requirement, int64_t wire_seq, int64_t offset, const char *text) {
+void mock_conn_violation(struct mock_conn *c, const char *requirement, int64_t wire_seq, int64_t offset,
+                         const char *text) {
   struct mock *m = c->m;
   mock_violations_add(&m->violations, requirement, c->reader ? 0 : c->number, wire_seq, offset, text);
   m->facts.violations++;

@@ -118,7 +118,8 @@ struct mock_conn {
 struct mock_conn *mock_conn_new(struct mock *m, void *peer);
 void mock_conn_del(struct mock_conn *c);
 void mock_conn_place(const struct mock_conn *c, struct mock_journal_place *at);
-void mock_conn_violation(struct mock_conn *c, const char *requirement, int64_t wire_seq, int64_t offset, const char *text);
+void mock_conn_violation(struct mock_conn *c, const char *requirement, int64_t wire_seq, int64_t offset,
+                         const char *text);
 void mock_conn_flush(struct mock_conn *c);            /* writes `out`; may end the connection */
 void mock_conn_pace(struct mock_conn *c);             /* tells the transport what may be read */
 bool mock_conn_held(const struct mock_conn *c);       /* nothing more may be looked at now */

@@ -98,7 +98,8 @@ size_t mock_rule_text(const struct mock_rule *r, char *text, size_t cap) {
   mock_out_text(&o, actions[r->action]);
   mock_out_text(&o, " ");
   mock_out_text(&o, triggers[r->trigger]);
-  if (r->trigger == MOCK_AT_FRAME || r->trigger == MOCK_AT_BYTE || r->trigger == MOCK_AT_TIME) mock_out_decimal(&o, r->n);
+  bool counted = r->trigger == MOCK_AT_FRAME || r->trigger == MOCK_AT_BYTE || r->trigger == MOCK_AT_TIME;
+  if (counted) mock_out_decimal(&o, r->n);
   if (r->trigger == MOCK_AT_TIME) mock_out_text(&o, " ns");
   if (r->only_catchup) mock_out_text(&o, " (catch-up)");
   if (r->only_data) mock_out_text(&o, " (data)");

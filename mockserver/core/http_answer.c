@@ -151,8 +151,10 @@ static bool among(const char *name, const char *const *names, size_t count) {
 /* What the entry adds to the headers that were ours to write. */
 static void extra_headers(struct mock_out *o, const struct mock_entry *e, const char *const *ours, size_t ours_n) {
   if (!e) return;
-  for (size_t i = 0; i < e->header_count; i++)
-    if (e->headers[i].value && !among(e->headers[i].name, ours, ours_n)) header(o, e->headers[i].name, e->headers[i].value);
+  for (size_t i = 0; i < e->header_count; i++) {
+    const struct mock_header *h = &e->headers[i];
+    if (h->value && !among(h->name, ours, ours_n)) header(o, h->name, h->value);
+  }
 }
 
 void mock_answer_101(struct mock_out *o, const struct mock_request *r, const struct mock_entry *e, int64_t cap) {

@@ -17,7 +17,9 @@ static void open_header(struct mock_journal *j, const struct mock_options *o) {
 }
 
 void mock_journal_init(struct mock_journal *j, const struct mock_options *o) {
-  *j = (struct mock_journal){.line = o->journal_line, .flush = o->journal_flush, .ctx = o->journal_ctx, .level = o->journal, .hex = o->journal_hex};
+  *j = (struct mock_journal){
+    .line = o->journal_line, .flush = o->journal_flush, .ctx = o->journal_ctx, .level = o->journal,
+    .hex = o->journal_hex};
   if (!j->line) j->level = MOCK_JOURNAL_OFF;
   if (j->level != MOCK_JOURNAL_OFF) open_header(j, o);
 }
@@ -38,7 +40,11 @@ bool mock_journal_begin(struct mock_journal *j, const struct mock_journal_place 
 
 /* How many bytes a well-formed UTF-8 character at p takes; 0 = it is none. */
 static size_t utf8_length(const uint8_t *p, size_t n) {
-  size_t want = p[0] < 0x80 ? 1 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 : p[0] >= 0xF0 && p[0] < 0xF5 ? 4 : 0;
+  size_t want = 0;
+  if (p[0] < 0x80) want = 1;
+  else if (p[0] >= 0xC2 && p[0] < 0xE0) want = 2;
+  else if ((p[0] & 0xF0) == 0xE0) want = 3;
+  else if (p[0] >= 0xF0 && p[0] < 0xF5) want = 4;
   if (want == 0 || want > n) return 0;
   for (size_t i = 1; i < want; i++)
     if ((p[i] & 0xC0) != 0x80) return 0;

@@ -51,8 +51,10 @@ static int64_t leaves_at(const struct mock_conn *c) {
 }
 
 /* The answer whose bytes were appended to the queue since `before`. */
-static void queue_answer(struct mock_conn *c, size_t before, unsigned status, int64_t seq, size_t tables, int64_t due_ns) {
-  struct mock_answer a = {.due_ns = due_ns, .n = c->answers.bytes.n - before, .seq = seq, .status = status, .tables = tables};
+static void queue_answer(struct mock_conn *c, size_t before, unsigned status, int64_t seq, size_t tables,
+                         int64_t due_ns) {
+  size_t n = c->answers.bytes.n - before;
+  struct mock_answer a = {.due_ns = due_ns, .n = n, .seq = seq, .status = status, .tables = tables};
   if (!mock_answers_add(&c->answers, a)) c->out.failed = true; /* the flush will see it */
 }
 
@@ -134,7 +136,8 @@ static void on_violation(void *ctx, const char *requirement, size_t offset, cons
   snprintf(w->rule, sizeof w->rule, "%s: %s", requirement, text);
 }
 
-static bool decode(struct work *w, const uint8_t *p, size_t n, struct mock_message *msg, struct mock_decode_error *err) {
+static bool decode(struct work *w, const uint8_t *p, size_t n, struct mock_message *msg,
+                   struct mock_decode_error *err) {
   struct mock *m = w->c->m;
   *msg = (struct mock_message){0};
   err->text[0] = '\0';
@@ -158,7 +161,8 @@ static bool is_catchup(const uint8_t *p, size_t n) {
   return at + 1 < n && p[at + 1] != 0;   /* the count */
 }
 
-static void journal_frame(struct mock_conn *c, const uint8_t *p, size_t n, int64_t seq, bool catchup, int64_t rows, const char *fate) {
+static void journal_frame(struct mock_conn *c, const uint8_t *p, size_t n, int64_t seq, bool catchup, int64_t rows,
+                          const char *fate) {
   struct mock_journal *j = &c->m->journal;
   struct mock_journal_place at;
   mock_conn_place(c, &at);
@@ -251,7 +255,8 @@ void mock_conn_message(struct mock_conn *c, const uint8_t *p, size_t n) {
   int64_t seq = c->next_seq++, lie;
   bool catchup = is_catchup(p, n);
   count(c, n, catchup);
-  if (c->cap > 0 && n > (uint64_t)c->cap) mock_conn_violation(c, "CAP-001", seq, 0, "message larger than the advertised cap");
+  if (c->cap > 0 && n > (uint64_t)c->cap)
+    mock_conn_violation(c, "CAP-001", seq, 0, "message larger than the advertised cap");
   if (used_up(c, p, n, seq, catchup)) return;
 
   if (c->failed) {

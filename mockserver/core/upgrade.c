@@ -154,7 +154,8 @@ static struct mock_verdict judge_handshake(const struct mock_request *r) {
   if (!r->upgrade.p) return bad_handshake("Missing Upgrade header", "Upgrade");
   if (!slice_is_nocase(r->upgrade, "websocket")) return bad_handshake("Invalid Upgrade header value", "Upgrade");
   if (!r->connection.p) return bad_handshake("Missing Connection header", "Connection");
-  if (!has_token(r->connection, "upgrade")) return bad_handshake("Connection header must contain 'upgrade'", "Connection");
+  if (!has_token(r->connection, "upgrade"))
+    return bad_handshake("Connection header must contain 'upgrade'", "Connection");
   if (!r->key.p) return bad_handshake("Missing Sec-WebSocket-Key header", "Sec-WebSocket-Key");
   if (!key_is_good(r->key))
     return bad_handshake("Invalid Sec-WebSocket-Key (must be 24-character base64 key)", "Sec-WebSocket-Key");
@@ -165,7 +166,8 @@ static struct mock_verdict judge_handshake(const struct mock_request *r) {
 struct mock_verdict mock_request_judge(const struct mock_request *r, const char *role) {
   bool get = slice_is(r->method, "GET");
   bool put = slice_is(r->method, "POST") || slice_is(r->method, "PUT");
-  bool multipart = r->content_type.p && r->content_type.n >= 10 && strncasecmp(r->content_type.p, "multipart/", 10) == 0;
+  struct mock_slice type = r->content_type;
+  bool multipart = type.p && type.n >= 10 && strncasecmp(type.p, "multipart/", 10) == 0;
 
   if (get && (r->body_bytes > 0 || r->body_chunked || multipart))
     return verdict(MOCK_VERDICT_KEEP, 400, "GET request method cannot have content", "Content-Length");

@@ -30,7 +30,8 @@ enum mock_target { MOCK_TARGET_UNKNOWN, MOCK_TARGET_WRITE, MOCK_TARGET_READ };
 struct mock_request {
   struct mock_slice method, path; /* path without query string, as sent */
   enum mock_target target;        /* after collapsing runs of '/' */
-  struct mock_slice origin, upgrade, connection, key, version, content_length, transfer_encoding, content_type, client_id;
+  struct mock_slice origin, upgrade, connection, key, version, client_id;
+  struct mock_slice content_length, transfer_encoding, content_type;
   bool durable_ack;               /* X-QWP-Request-Durable-Ack: true, any case */
   uint64_t body_bytes;            /* Content-Length; 0 without one */
   bool body_chunked;

@@ -16,7 +16,9 @@ static uint64_t big_endian(const uint8_t *p, size_t n) {
   return v;
 }
 
-static bool opcode_known(unsigned opcode) { return opcode <= QWP_WS_BINARY || (opcode >= QWP_WS_CLOSE && opcode <= QWP_WS_PONG); }
+static bool opcode_known(unsigned opcode) {
+  return opcode <= QWP_WS_BINARY || (opcode >= QWP_WS_CLOSE && opcode <= QWP_WS_PONG);
+}
 
 enum mock_ws_answer mock_ws_parse(const uint8_t *p, size_t n, struct mock_ws_frame *f) {
   if (n < 1) return MOCK_WS_MORE;
@@ -37,7 +39,8 @@ enum mock_ws_answer mock_ws_parse(const uint8_t *p, size_t n, struct mock_ws_fra
   f->minimal = form < 126 || (form == 126 ? f->payload_n > 125 : f->payload_n > 0xFFFF);
   if (f->payload_n >> 63) return broken(f, "MAL-ING-014", "64-bit length with the top bit set");
   if (control && f->payload_n > 125) return broken(f, "MAL-ING-014", "control frame of more than 125 bytes");
-  if (f->opcode == QWP_WS_CLOSE && f->payload_n == 1) return broken(f, "MAL-ING-014", "Close frame with a payload of one byte");
+  if (f->opcode == QWP_WS_CLOSE && f->payload_n == 1)
+    return broken(f, "MAL-ING-014", "Close frame with a payload of one byte");
 
   f->header_n = (uint8_t)(2 + length_n + 4);
   if (n < f->header_n) return MOCK_WS_MORE;

@@ -13,7 +13,8 @@ static const struct option known[] = {
   {"journal", required_argument, NULL, JOURNAL}, {"journal-level", required_argument, NULL, LEVEL},
   {"hex", no_argument, NULL, HEX}, {"follow", no_argument, NULL, FOLLOW}, {"json", required_argument, NULL, JSON},
   {"rows-out", required_argument, NULL, ROWS_OUT}, {"strict", no_argument, NULL, STRICT},
-  {"fail-on-violation", no_argument, NULL, FAIL}, {"help", no_argument, NULL, HELP}, {"version", no_argument, NULL, VERSION},
+  {"fail-on-violation", no_argument, NULL, FAIL}, {"help", no_argument, NULL, HELP},
+  {"version", no_argument, NULL, VERSION},
   {NULL, 0, NULL, 0}};
 
 void options_help(void) {

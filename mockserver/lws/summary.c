@@ -14,8 +14,8 @@ void summary_print(FILE *f, const struct mock *m) {
   struct mock_conn_facts c;
   const struct mock_tables *t = mock_tables(m);
   mock_facts(m, &x);
-  fprintf(f, "connections %lld (readers %lld, unmatched %lld, refused %lld)\n", (long long)x.conns, (long long)x.readers,
-          (long long)x.unmatched, (long long)x.refused);
+  fprintf(f, "connections %lld (readers %lld, unmatched %lld, refused %lld)\n", (long long)x.conns,
+          (long long)x.readers, (long long)x.unmatched, (long long)x.refused);
   for (int i = 1; i <= 100 && mock_conn_facts(m, i, &c); i++)
     fprintf(f, "  %d: frames %lld, catch-up %lld, rows %lld, last ok %lld, end: %s\n", i, (long long)c.frames,
             (long long)c.catchup, (long long)c.rows, (long long)c.last_ok, c.end);

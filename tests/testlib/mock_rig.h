@@ -283,7 +283,8 @@ static inline void rig_row(struct rig_bytes *b, unsigned flags, int64_t id) {
 
 /* A dictionary-only message that defines id `start` as one letter. */
 static inline void rig_catchup(struct rig_bytes *b, unsigned flags, unsigned start) {
-  const uint8_t message[] = {'Q', 'W', 'P', '1', 1, (uint8_t)(flags | 0x08), 0, 0, 4, 0, 0, 0, (uint8_t)start, 1, 1, 'a'};
+  const uint8_t message[] = {'Q', 'W', 'P', '1', 1, (uint8_t)(flags | 0x08), 0, 0, 4, 0, 0, 0, (uint8_t)start, 1, 1,
+      'a'};
   rig_frame(b, 0x82, message, sizeof message);
 }
 
@@ -318,9 +319,11 @@ static inline const char *rig_said(const struct rig_peer *p) {
     switch (f[0] & 0x0F) {
       case 0x2:
         assert_true(n >= 11);
-        wrote = q[0] == 0 ? snprintf(to, room, "%sok(%lld)", space, seq) : snprintf(to, room, "%serror %d(%lld)", space, q[0], seq);
+        wrote = q[0] == 0 ? snprintf(to, room, "%sok(%lld)", space, seq) : snprintf(to, room, "%serror %d(%lld)",
+            space, q[0], seq);
         break;
-      case 0x8: wrote = n ? snprintf(to, room, "%sclose %d", space, q[0] << 8 | q[1]) : snprintf(to, room, "%sclose", space); break;
+      case 0x8: wrote = n ? snprintf(to, room, "%sclose %d", space, q[0] << 8 | q[1]) : snprintf(to, room, "%sclose",
+          space); break;
       case 0x9: wrote = snprintf(to, room, "%sping(%zu)", space, n); break;
       case 0xA: wrote = snprintf(to, room, "%spong(%zu)", space, n); break;
       default: fail_msg("opcode %d", f[0] & 0x0F);

@@ -16,7 +16,8 @@ struct probe {
 };
 
 /* Calls each(arg, probe) for every probe of the group; returns how many, -1 = no such file. */
-static inline int probes_each(const char *path, const char *group, void (*each)(void *arg, const struct probe *p), void *arg) {
+static inline int probes_each(const char *path, const char *group, void (*each)(void *arg, const struct probe *p),
+    void *arg) {
   FILE *f = fopen(path, "r");
   if (!f) return -1;
   char *line = NULL;

@@ -53,8 +53,6 @@ static char *frames_text(const uint8_t *p, size_t n) {
 
 /* The recorded text, through the same masking. */
 static char *recorded_text(const char *recorded) {
-  uint8_t *bytes = NULL;
-  size_t n = 0;
   char *text = calloc(1, 1);
   while (*recorded && strcmp(recorded, "-") != 0) {
     size_t word = strcspn(recorded, " ");
@@ -78,8 +76,6 @@ static char *recorded_text(const char *recorded) {
     free(payload);
     recorded += word + (recorded[word] == ' ');
   }
-  free(bytes);
-  (void)n;
   if (!*text) {
     text = realloc(text, 2);
     strcpy(text, "-");
@@ -87,8 +83,6 @@ static char *recorded_text(const char *recorded) {
   return text;
 }
 
-/* What a few probes speak of is not the framing's business: conversions to another table's column types
- * belong to the decoder's own tests. */
 static void replay(const struct probe *probe, bool bytewise) {
   struct rig r;
   rig_start(&r, NULL);
@@ -118,14 +112,16 @@ static void replay(const struct probe *probe, bool bytewise) {
 
 static void one_probe(void *arg, const struct probe *p) {
   (void)arg;
-  if (strstr(p->column[PROBE_SENT], "...") || strcmp(p->column[PROBE_SENT], "-") == 0) return; /* shortened by the recorder */
+  if (strstr(p->column[PROBE_SENT], "...") || strcmp(p->column[PROBE_SENT], "-") == 0) return;
+      /* shortened by the recorder */
   replay(p, false);
   if (!strchr(p->column[PROBE_SENT], '*')) replay(p, true); /* the two-megabyte ones are slow bytewise */
 }
 
 static void every_recorded_conversation_goes_as_recorded(void **state) {
   (void)state;
-  const struct { const char *group; int count; } groups[] = {{"ws", 37}, {"close", 26}, {"pipeline", 9}, {"deferred", 15}};
+  const struct { const char *group; int count; } groups[] = {{"ws", 37}, {"close", 26}, {"pipeline", 9}, {"deferred",
+      15}};
   for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
     assert_int_equal(probes_each(TEST_DATA "/server-probes.tsv", groups[i].group, one_probe, NULL), groups[i].count);
 }
@@ -135,7 +131,8 @@ static void every_recorded_conversation_goes_as_recorded(void **state) {
 static void what_a_frame_is_answered_with(void **state) {
   (void)state;
   static const uint8_t big[126] = {0};
-  const struct { unsigned first; const void *p; size_t n; const char *said; bool closed; const char *requirement, *end; } rows[] = {
+  const struct { unsigned first; const void *p; size_t n; const char *said; bool closed; const char *requirement,
+      *end; } rows[] = {
     {0x92, "x", 1, "ok(0)", true, "MAL-ING-014", "dropped"},
     {0x83, "x", 1, "ok(0)", true, "MAL-ING-014", "dropped"},
     {0x8B, "x", 1, "ok(0)", true, "MAL-ING-014", "dropped"},
@@ -418,7 +415,6 @@ static void a_disconnect_rolls_an_open_group_back(void **state) {
   assert_string_equal(rig_conn(&r, 1).end, "reset");
   rig_eof(q, false);
   assert_string_equal(rig_conn(&r, 2).end, "fin");
-  assert_int_equal(mock_table_count(mock_tables(r.m)) <= 1, true);
   rig_stop(&r);
 }
 

@@ -361,7 +361,8 @@ static void a_black_hole_swallows_and_says_nothing(void **state) {
 
 static void raw_bytes_go_out_as_they_are(void **state) {
   (void)state;
-  struct mock_rule rule = {.trigger = MOCK_AT_FRAME, .n = 1, .action = MOCK_DO_RAW, .raw = (const uint8_t *)"\x8f\xff\x00", .raw_n = 3};
+  struct mock_rule rule = {.trigger = MOCK_AT_FRAME, .n = 1, .action = MOCK_DO_RAW,
+      .raw = (const uint8_t *)"\x8f\xff\x00", .raw_n = 3};
   struct play x;
   begin_rule(&x, &rule);
   rows(&x, 0, 0);
@@ -372,7 +373,8 @@ static void raw_bytes_go_out_as_they_are(void **state) {
 
 static void a_ping_and_an_ok_out_of_the_blue(void **state) {
   (void)state;
-  struct mock_rule rules[] = {{.trigger = MOCK_ON_UPGRADE, .action = MOCK_DO_PING, .raw = (const uint8_t *)"hi", .raw_n = 2},
+  struct mock_rule rules[] = {{.trigger = MOCK_ON_UPGRADE, .action = MOCK_DO_PING, .raw = (const uint8_t *)"hi",
+      .raw_n = 2},
                               {.trigger = MOCK_ON_UPGRADE, .action = MOCK_DO_OK, .value = 77}};
   struct play x;
   begin(&x, (struct mock_entry){.rules = rules, .rule_count = 2});
@@ -421,7 +423,8 @@ static void connects_are_refused_by_count_and_by_time(void **state) {
 static void frames_may_be_counted_by_kind(void **state) {
   (void)state;
   struct mock_rule rules[] = {{.trigger = MOCK_AT_FRAME, .n = 2, .only_data = true, .action = MOCK_DO_PING},
-                              {.trigger = MOCK_AT_FRAME, .n = 2, .only_catchup = true, .action = MOCK_DO_OK, .value = 50},
+                              {.trigger = MOCK_AT_FRAME, .n = 2, .only_catchup = true, .action = MOCK_DO_OK,
+                                  .value = 50},
                               {.trigger = MOCK_AT_FRAME, .n = 3, .action = MOCK_DO_OK, .value = 60}};
   struct play x;
   begin(&x, (struct mock_entry){.ack = MOCK_ACK_HOLD, .rules = rules, .rule_count = 3});

@@ -34,14 +34,19 @@ static void a_conversation_reads_like_this(void **state) {
     "{\"journal\":\"qwp-mock\",\"version\":1,\"profile\":\"doc\",\"rows\":\"full\",\"level\":\"full\"}\n"
     AT ",\"conn\":0,\"link\":1,\"event\":\"accept\"}\n"
     AT ",\"conn\":1,\"link\":1,\"event\":\"upgrade\",\"status\":101,\"path\":\"/write/v4\"}\n"
-    AT ",\"conn\":1,\"link\":1,\"event\":\"frame\",\"seq\":0,\"flags\":9,\"tables\":1,\"rows\":1,\"bytes\":31,\"hash\":\"%016llx\",\"fate\":\"deferred\"}\n"
-    AT ",\"conn\":1,\"link\":1,\"event\":\"violation\",\"requirement\":\"%s\",\"seq\":1,\"offset\":%lld,\"text\":\"%s\"}\n"
-    AT ",\"conn\":1,\"link\":1,\"event\":\"frame\",\"seq\":1,\"flags\":40,\"tables\":1,\"rows\":1,\"bytes\":31,\"hash\":\"%016llx\",\"fate\":\"ok\"}\n"
+    AT ",\"conn\":1,\"link\":1,\"event\":\"frame\",\"seq\":0,\"flags\":9,\"tables\":1,\"rows\":1,\"bytes\":31"
+      ",\"hash\":\"%016llx\",\"fate\":\"deferred\"}\n"
+    AT ",\"conn\":1,\"link\":1,\"event\":\"violation\",\"requirement\":\"%s\",\"seq\":1,\"offset\":%lld"
+      ",\"text\":\"%s\"}\n"
+    AT ",\"conn\":1,\"link\":1,\"event\":\"frame\",\"seq\":1,\"flags\":40,\"tables\":1,\"rows\":1"
+      ",\"bytes\":31,\"hash\":\"%016llx\",\"fate\":\"ok\"}\n"
     AT ",\"conn\":1,\"link\":1,\"event\":\"reply\",\"kind\":\"ok\",\"seq\":1,\"tables\":1}\n"
     AT ",\"conn\":1,\"link\":1,\"event\":\"ping\",\"bytes\":3}\n"
-    AT ",\"conn\":1,\"link\":1,\"event\":\"frame\",\"seq\":2,\"flags\":0,\"tables\":0,\"rows\":0,\"bytes\":3,\"hash\":\"%016llx\",\"fate\":\"refused\"}\n"
+    AT ",\"conn\":1,\"link\":1,\"event\":\"frame\",\"seq\":2,\"flags\":0,\"tables\":0,\"rows\":0,\"bytes\":3"
+      ",\"hash\":\"%016llx\",\"fate\":\"refused\"}\n"
     AT ",\"conn\":1,\"link\":1,\"event\":\"reply\",\"kind\":\"error\",\"seq\":2,\"status\":5}\n"
-    AT ",\"conn\":1,\"link\":1,\"event\":\"frame\",\"seq\":3,\"flags\":8,\"tables\":1,\"rows\":0,\"bytes\":31,\"hash\":\"%016llx\",\"fate\":\"dropped\"}\n"
+    AT ",\"conn\":1,\"link\":1,\"event\":\"frame\",\"seq\":3,\"flags\":8,\"tables\":1,\"rows\":0,\"bytes\":31"
+      ",\"hash\":\"%016llx\",\"fate\":\"dropped\"}\n"
     AT ",\"conn\":1,\"link\":1,\"event\":\"pong\",\"bytes\":0}\n"
     AT ",\"conn\":1,\"link\":1,\"event\":\"close\",\"from\":\"peer\",\"code\":1000,\"reason\":\"bye\"}\n"
     AT ",\"conn\":1,\"link\":1,\"event\":\"close\",\"from\":\"mock\",\"code\":1000}\n"
@@ -97,8 +102,10 @@ static void a_line_is_there_before_its_reply_leaves(void **state) {
   r.journal_n = 0;
   watched = &r;
   struct mock_options o = {.clock = {&r, rig_now, rig_wall},
-                           .transport = {&r, watching_write, rig_shutdown, rig_close, rig_reset, rig_pause, rig_wake_at, rig_listen, rig_limit_read},
-                           .journal = MOCK_JOURNAL_FULL, .journal_hex = true, .journal_line = rig_line, .journal_flush = note_flush, .journal_ctx = &r};
+                           .transport = {&r, watching_write, rig_shutdown, rig_close, rig_reset, rig_pause,
+                               rig_wake_at, rig_listen, rig_limit_read},
+                           .journal = MOCK_JOURNAL_FULL, .journal_hex = true, .journal_line = rig_line,
+                               .journal_flush = note_flush, .journal_ctx = &r};
   r.m = mock_new(&o);
   struct rig_peer *p = rig_client(&r);
   rig_row(&b, 0, 1);

@@ -43,9 +43,11 @@ static char *wanted_answer(const char *recorded, const char *head) {
 }
 
 static char *wanted_head(const char *recorded) {
-  if (strcmp(recorded, "std") == 0 || strncmp(recorded, "pieces", 6) == 0) recorded = "GET /write/v4 HTTP/1.1\\r\\nHost: <host:port>\\r\\nUpgrade: websocket\\r\\n"
-    "Connection: Upgrade\\r\\nSec-WebSocket-Key: <random>\\r\\nSec-WebSocket-Version: 13\\r\\nX-QWP-Max-Version: 1\\r\\n\\r\\n";
-  return probe_text(recorded, "<random>", KEY);
+  static const char std[] =
+    "GET /write/v4 HTTP/1.1\\r\\nHost: <host:port>\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\n"
+    "Sec-WebSocket-Key: <random>\\r\\nSec-WebSocket-Version: 13\\r\\nX-QWP-Max-Version: 1\\r\\n\\r\\n";
+  bool is_std = strcmp(recorded, "std") == 0 || strncmp(recorded, "pieces", 6) == 0;
+  return probe_text(is_std ? std : recorded, "<random>", KEY);
 }
 
 /* The recorder shortened two heads: "aaaaaaaaaaaa...(60192 bytes, see note)" stands for a long X-Pad. */
@@ -74,7 +76,8 @@ static void ask(const struct probe *probe, bool bytewise) {
   size_t http_n = p->out_n;
   if (strcmp(probe->column[PROBE_NAME], "egress path") == 0) http_n = strlen(want); /* a frame follows */
   if (http_n != strlen(want) || (http_n && memcmp(p->out, want, http_n) != 0))
-    fail_msg("probe '%s': answer:\n%.*s\nwanted:\n%s", probe->column[PROBE_NAME], (int)p->out_n, p->out ? (const char *)p->out : "", want);
+    fail_msg("probe '%s': answer:\n%.*s\nwanted:\n%s", probe->column[PROBE_NAME], (int)p->out_n,
+        p->out ? (const char *)p->out : "", want);
   bool ended = strcmp(probe->column[PROBE_END], "EOF") == 0;
   if (p->closed != ended) fail_msg("probe '%s': closed %d, wanted %d", probe->column[PROBE_NAME], p->closed, ended);
   assert_false(p->reset);
@@ -114,7 +117,8 @@ static void the_first_failing_check_answers(void **state) {
   const struct { const char *head; int status; const char *text; } cases[] = {
     {"GET /nowhere HTTP/1.1\r\nContent-Length: 3\r\nOrigin: x\r\n\r\n", 400, "GET request method cannot have content"},
     {"GET /nowhere HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 400, "GET request method cannot have content"},
-    {"GET /nowhere HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x\r\n\r\n", 400, "GET request method cannot have content"},
+    {"GET /nowhere HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x\r\n\r\n", 400,
+        "GET request method cannot have content"},
     {"POST /nowhere HTTP/1.1\r\nOrigin: x\r\n\r\n", 400, "Content-length not specified for POST/PUT request"},
     {"PUT /nowhere HTTP/1.1\r\nOrigin: x\r\n\r\n", 400, "Content-length not specified for POST/PUT request"},
     {"POST /nowhere HTTP/1.1\r\nContent-Length: 0\r\nOrigin: x\r\n\r\n", 404, "Not Found"},
@@ -194,13 +198,16 @@ static void roles_that_cannot_write_are_misdirected(void **state) {
   (void)state;
   const char *roles[] = {"REPLICA", "PRIMARY_CATCHUP"};
   for (int i = 0; i < 2; i++) {
-    struct mock_entry e[2] = {{.connection = MOCK_ANY, .role = roles[i]}, {.connection = MOCK_ANY, .reader = true, .role = roles[i]}};
+    struct mock_entry e[2] = {{.connection = MOCK_ANY, .role = roles[i]}, {.connection = MOCK_ANY, .reader = true,
+        .role = roles[i]}};
     struct mock_script s = {.entries = e, .entry_count = 2};
     struct rig r;
     rig_start(&r, &s);
     struct rig_peer *p = send_head(&r, RIG_WRITE_HEAD);
     char want[200];
-    snprintf(want, sizeof want, "HTTP/1.1 421 Misdirected Request\r\nConnection: close\r\nContent-Length: 0\r\nX-QuestDB-Role: %s\r\n\r\n", roles[i]);
+    snprintf(want, sizeof want,
+        "HTTP/1.1 421 Misdirected Request\r\nConnection: close\r\nContent-Length: 0\r\nX-QuestDB-Role: %s\r\n\r\n",
+            roles[i]);
     check_out(p, want);
     assert_true(p->closed);
     assert_int_equal(rig_facts(&r).violations, 0); /* the client did nothing wrong */
@@ -214,7 +221,8 @@ static void a_connection_outlives_an_ordinary_refusal(void **state) {
   (void)state;
   struct rig r;
   rig_start(&r, NULL);
-  struct rig_peer *p = send_head(&r, "POST /write/v4 HTTP/1.1\r\nContent-Length: 5\r\n\r\nhelloGET /nowhere HTTP/1.1\r\n\r\n" RIG_WRITE_HEAD);
+  struct rig_peer *p = send_head(&r,
+      "POST /write/v4 HTTP/1.1\r\nContent-Length: 5\r\n\r\nhelloGET /nowhere HTTP/1.1\r\n\r\n" RIG_WRITE_HEAD);
   p->out = rig_grow(p->out, &p->out_cap, p->out_n + 1);
   p->out[p->out_n] = '\0';
   const char *second = strstr((char *)p->out, "HTTP/1.1 404 ");
@@ -229,7 +237,8 @@ static void a_connection_outlives_an_ordinary_refusal(void **state) {
 static void nonsense_ends_without_an_answer(void **state) {
   (void)state;
   const char *heads[] = {"hello\r\n\r\n", "GET\r\n\r\n", "GET /write/v4\r\n\r\n", "GET /write/v4 SPDY/1\r\n\r\n",
-                         "GET /write/v4 HTTP/1.1\r\nno colon\r\n\r\n", "GET /write/v4 HTTP/1.1\r\n: x\r\n\r\n", "\r\n\r\n"};
+                         "GET /write/v4 HTTP/1.1\r\nno colon\r\n\r\n", "GET /write/v4 HTTP/1.1\r\n: x\r\n\r\n",
+                             "\r\n\r\n"};
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
     struct rig r;
     rig_start(&r, NULL);
@@ -307,11 +316,13 @@ static struct rig_peer *scripted(struct rig *r, struct mock_script *s, const str
 static void a_status_is_answered_with_headers_and_body(void **state) {
   (void)state;
   struct mock_header h[] = {{"Retry-After", "3"}, {"content-type", "application/json"}};
-  struct mock_entry e = {.connection = 1, .upgrade = MOCK_UPGRADE_STATUS, .status = 503, .headers = h, .header_count = 2, .body = "{}"};
+  struct mock_entry e = {.connection = 1, .upgrade = MOCK_UPGRADE_STATUS, .status = 503, .headers = h,
+      .header_count = 2, .body = "{}"};
   struct mock_script s;
   struct rig r;
   struct rig_peer *p = scripted(&r, &s, &e);
-  check_out(p, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: 2\r\nRetry-After: 3\r\n\r\n{}");
+  check_out(p, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+    "Retry-After: 3\r\n\r\n{}");
   assert_true(p->closed);
   assert_int_equal(rig_facts(&r).refused, 1);
   assert_string_equal(rig_conn(&r, 1).end, "refused 503");
@@ -321,14 +332,19 @@ static void a_status_is_answered_with_headers_and_body(void **state) {
 static void the_usual_statuses_look_as_the_server_sends_them(void **state) {
   (void)state;
   const struct { int status; const char *role, *want; } cases[] = {
-    {421, NULL, "HTTP/1.1 421 Misdirected Request\r\nConnection: close\r\nX-QuestDB-Role: REPLICA\r\nContent-Length: 0\r\n\r\n"},
-    {421, "PRIMARY_CATCHUP", "HTTP/1.1 421 Misdirected Request\r\nConnection: close\r\nX-QuestDB-Role: PRIMARY_CATCHUP\r\nContent-Length: 0\r\n\r\n"},
-    {426, NULL, "HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nContent-Length: 0\r\n\r\n"},
+    {421, NULL, "HTTP/1.1 421 Misdirected Request\r\nConnection: close\r\nX-QuestDB-Role: REPLICA\r\n"
+      "Content-Length: 0\r\n\r\n"},
+    {421, "PRIMARY_CATCHUP",
+        "HTTP/1.1 421 Misdirected Request\r\nConnection: close\r\nX-QuestDB-Role: PRIMARY_CATCHUP\r\n"
+          "Content-Length: 0\r\n\r\n"},
+    {426, NULL, "HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+      "Sec-WebSocket-Version: 13\r\nContent-Length: 0\r\n\r\n"},
     {401, NULL, "HTTP/1.1 401 Unauthorized\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nUnauthorized"},
     {599, NULL, "HTTP/1.1 599 Scripted\r\nContent-Length: 0\r\n\r\n"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct mock_entry e = {.connection = 1, .upgrade = MOCK_UPGRADE_STATUS, .status = cases[i].status, .role = cases[i].role};
+    struct mock_entry e = {.connection = 1, .upgrade = MOCK_UPGRADE_STATUS, .status = cases[i].status,
+        .role = cases[i].role};
     struct mock_script s;
     struct rig r;
     check_out(scripted(&r, &s, &e), cases[i].want);
@@ -339,10 +355,12 @@ static void the_usual_statuses_look_as_the_server_sends_them(void **state) {
 static void a_script_may_change_the_101(void **state) {
   (void)state;
   struct mock_header h[] = {{"Sec-WebSocket-Accept", "wrong"}, {"Connection", NULL}, {"X-Extra", "1"}};
-  struct mock_entry e = {.connection = 1, .version = "2", .role = "", .has_cap = true, .cap = 1000, .headers = h, .header_count = 3};
+  struct mock_entry e = {.connection = 1, .version = "2", .role = "", .has_cap = true, .cap = 1000, .headers = h,
+      .header_count = 3};
   struct mock_script s;
   struct rig r;
-  check_out(scripted(&r, &s, &e), "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: wrong\r\n"
+  check_out(scripted(&r, &s, &e),
+      "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: wrong\r\n"
                                   "X-QWP-Version: 2\r\nX-QWP-Max-Batch-Size: 1000\r\nX-Extra: 1\r\n\r\n");
   rig_stop(&r);
 
@@ -362,7 +380,8 @@ static void the_cap_follows_the_receive_buffer(void **state) {
     rig_start(&r, &s);
     struct rig_peer *p = send_head(&r, RIG_WRITE_HEAD);
     char want[300];
-    snprintf(want, sizeof want, ANSWER_101 "X-QuestDB-Role: STANDALONE\r\n%s\r\n", cases[i].header ? cases[i].header : "");
+    snprintf(want, sizeof want, ANSWER_101 "X-QuestDB-Role: STANDALONE\r\n%s\r\n",
+        cases[i].header ? cases[i].header : "");
     check_out(p, want);
     rig_stop(&r);
   }
@@ -380,7 +399,8 @@ static void the_other_ways_to_upgrade(void **state) {
   assert_false(p->shut);
   rig_stop(&r);
 
-  struct mock_entry raw = {.connection = 1, .upgrade = MOCK_UPGRADE_RAW, .raw = (const uint8_t *)"SSH-2.0\r\n", .raw_n = 9};
+  struct mock_entry raw = {.connection = 1, .upgrade = MOCK_UPGRADE_RAW, .raw = (const uint8_t *)"SSH-2.0\r\n",
+      .raw_n = 9};
   p = scripted(&r, &s, &raw);
   check_out(p, "SSH-2.0\r\n");
   assert_non_null(p->conn);
