@@ -7,13 +7,11 @@
 
 #include "follow.h"
 #include "options.h"
+#include "rows_out.h"
 #include "summary.h"
 #include "transport.h"
 #ifdef MOCK_HAVE_SCRIPTS
 #include "language/scenario.h"
-#endif
-#ifdef MOCK_HAVE_ROWS_OUT
-#include "rows_out.h"
 #endif
 
 enum { EXIT_VIOLATIONS = 1, EXIT_USAGE = 2, EXIT_ENVIRONMENT = 3 };
@@ -117,9 +115,7 @@ static bool write_file(const char *path, const struct mock *m, write_fn *write) 
   return good;
 }
 
-#ifdef MOCK_HAVE_ROWS_OUT
 static bool write_rows(FILE *f, const struct mock *m) { return mock_rows_out(f, mock_tables(m)); }
-#endif
 
 static void report(struct mock *m, void *arg) {
   struct report *r = arg;
@@ -127,9 +123,7 @@ static void report(struct mock *m, void *arg) {
   r->violations = mock_violation_count(m);
   summary_print(stdout, m);
   if (r->o->json && !write_file(r->o->json, m, summary_json)) r->good = false;
-#ifdef MOCK_HAVE_ROWS_OUT
   if (r->o->rows_out && !write_file(r->o->rows_out, m, write_rows)) r->good = false;
-#endif
 }
 
 /* Serves until a signal. Signals are blocked in every thread, so that they come here alone. */
@@ -172,12 +166,6 @@ int main(int argc, char **argv) {
     else puts("qwp-mock " MOCK_VERSION);
     return 0;
   }
-#ifndef MOCK_HAVE_ROWS_OUT
-  if (o.rows_out) {
-    fputs("qwp-mock: --rows-out: this build cannot write rows\n", stderr);
-    return EXIT_USAGE;
-  }
-#endif
   if (!script_load(&script, &o)) return EXIT_USAGE;
   int result = EXIT_ENVIRONMENT;
   if (sink_open(&sink, &o)) {
