@@ -107,7 +107,10 @@ static inline void lw_put(struct lw_buf *b, const void *p, size_t n) {
 }
 
 static inline void lw_note(struct lw *w, char kind, int conn, size_t asked, long result) {
-  w->trace = realloc(w->trace, (w->trace_n + 1) * sizeof *w->trace);
+  if ((w->trace_n & (w->trace_n - 1)) == 0) { /* full at each power of two */
+    w->trace = realloc(w->trace, (w->trace_n ? w->trace_n * 2 : 1) * sizeof *w->trace);
+    if (!w->trace) abort();
+  }
   w->trace[w->trace_n++] = (struct lw_trace){kind, conn, asked, result};
 }
 
