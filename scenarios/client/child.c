@@ -33,6 +33,17 @@ static struct census take_census(void) {
   return (struct census){count_entries("/proc/self/task"), count_entries("/proc/self/fd")};
 }
 
+/* A joined thread may stand in /proc a moment longer: the join returns when the kernel has cleared its id, not when
+ * the task is gone. What is still there after a second is a leak. */
+static struct census census_at_rest(const struct census *before) {
+  struct census now = take_census();
+  for (int ms = 0; ms < 1000 && now.threads > before->threads; ms++) {
+    poll(NULL, 0, 1);
+    now = take_census();
+  }
+  return now;
+}
+
 /* ---- the stage: real ops under the fault layer ---- */
 
 struct stage {
@@ -117,7 +128,7 @@ static bool run(const struct request *rq, struct reply *rp) {
   faults_unfired(s.layer, add_unfired, rp);
   faults_del(s.layer);
   qwp_ops_posix_free(&s.real);
-  struct census after = take_census();
+  struct census after = census_at_rest(&before);
   facts_number(&rp->facts, "proc.threads", after.threads - before.threads);
   facts_number(&rp->facts, "proc.fds", after.fds - before.fds);
   return true;
