@@ -26,10 +26,12 @@ help_if_asked() {
 configure() {
   local dir=$1
   shift
-  [ -f "$dir/build.ninja" ] || cmake -S . -B "$dir" -G Ninja "$@" >"$dir.log" 2>&1 || { cat "$dir.log"; die "cmake failed"; }
+  mkdir -p "$dir"
+  [ -f "$dir/build.ninja" ] || cmake -S . -B "$dir" -G Ninja "$@" >"$dir/configure.log" 2>&1 ||
+    { cat "$dir/configure.log"; die "cmake failed"; }
 }
 build() {
   local dir=$1
   shift
-  ninja -C "$dir" "$@" >"$dir.log" 2>&1 || { tail -60 "$dir.log"; die "the build failed (whole output: $dir.log)"; }
+  ninja -C "$dir" "$@" >"$dir/build.log" 2>&1 || { tail -60 "$dir/build.log"; die "the build failed (whole output: $dir/build.log)"; }
 }
