@@ -76,13 +76,24 @@ static json_t *rule_json(const struct fault_rule *r) {
   return o;
 }
 
+/* Names of the client that `expect` will judge: an adapter that does not count one of them can say so at once. */
+static json_t *judged_json(const struct scn_scenario *s) {
+  json_t *names = json_array();
+  for (size_t i = 0; i < s->expect_count; i++) {
+    enum scn_source from = s->expect[i].source;
+    bool counted = from == SCN_FROM_METRICS || from == SCN_FROM_FAULTS;
+    if (counted || from == SCN_FROM_CLIENT || from == SCN_FROM_TRACE) json_array_append_new(names, json_string(s->expect[i].name));
+  }
+  return names;
+}
+
 char *request_write(const struct scn_scenario *s, const char *config, bool no_deadline) {
   json_t *steps = json_array(), *rules = json_array();
   for (size_t i = 0; i < s->step_count; i++) json_array_append_new(steps, step_json(&s->steps[i]));
   for (size_t i = 0; i < s->faults.rule_count; i++) json_array_append_new(rules, rule_json(&s->faults.rules[i]));
-  json_t *o = json_pack("{s:i, s:s, s:b, s:b, s:b, s:o, s:o}", "request", REQUEST_VERSION, "config", config,
+  json_t *o = json_pack("{s:i, s:s, s:b, s:b, s:b, s:o, s:o, s:o}", "request", REQUEST_VERSION, "config", config,
                         "dense_dictionary", s->dense_dictionary, "receiver", s->receiver, "no_deadline", no_deadline,
-                        "steps", steps, "faults", rules);
+                        "steps", steps, "faults", rules, "judged", judged_json(s));
   put_text(o, "create_error", s->create_error);
   put_int(o, "send_buffer_bytes", s->net.send_buffer_bytes);
   put_int(o, "recv_buffer_bytes", s->net.recv_buffer_bytes);
@@ -92,6 +103,12 @@ char *request_write(const struct scn_scenario *s, const char *config, bool no_de
 }
 
 char *reply_write(const struct reply *r) {
+  if (r->unsupported[0]) {
+    json_t *short_one = json_pack("{s:i, s:s}", "reply", REQUEST_VERSION, "unsupported", r->unsupported);
+    char *text = short_one ? json_dumps(short_one, JSON_COMPACT) : NULL;
+    json_decref(short_one);
+    return text;
+  }
   json_t *facts = json_object();
   for (size_t i = 0; i < r->facts.count; i++) {
     const struct fact *f = &r->facts.at[i];
@@ -266,33 +283,48 @@ void request_free(struct request *r) {
   *r = (struct request){0};
 }
 
+/* What the client says of a run that it made. */
+static void read_outcome(struct reading *rd, json_t *o, struct reply *out) {
+  json_t *ok = json_object_get(o, "ok"), *facts = json_object_get(o, "facts");
+  if (!json_is_boolean(ok)) bad(rd, "ok", "true or false is wanted");
+  if (!json_is_object(facts)) bad(rd, "facts", "an object is wanted");
+  out->ok = json_is_true(ok);
+  out->line = (int)get_int(rd, o, "line", 0);
+  const char *text = get_text(rd, o, "why"), *unfired = get_text(rd, o, "unfired");
+  if (!unfired) bad(rd, "unfired", "a string is wanted, empty if every fault fired");
+  snprintf(out->why, sizeof out->why, "%s", text ? text : "");
+  snprintf(out->unfired, sizeof out->unfired, "%s", unfired ? unfired : "");
+  const char *name;
+  json_t *value;
+  json_object_foreach(facts, name, value) {
+    if (json_is_string(value))
+      facts_text(&out->facts, name, json_string_value(value));
+    else if (json_is_integer(value))
+      facts_number(&out->facts, name, json_integer_value(value));
+    else
+      bad(rd, name, "an integer or a string is wanted");
+  }
+}
+
 bool reply_read(const char *line, struct reply *out, char *why, size_t why_n) {
   *out = (struct reply){0};
   facts_init(&out->facts);
   json_error_t e;
   json_t *o = json_loads(line, JSON_REJECT_DUPLICATES, &e);
   if (!o) {
-    snprintf(why, why_n, "the client's answer is no JSON: column %d: %s", e.column, e.text);
+    snprintf(why, why_n, "the client's answer is no line of JSON: column %d: %s", e.column, e.text);
     return false;
   }
   struct reading rd = {.why = why, .why_n = why_n};
   if (get_int(&rd, o, "reply", 0) != REQUEST_VERSION) bad(&rd, "reply", "only version 1 is known");
-  out->ok = json_is_true(json_object_get(o, "ok"));
-  out->line = (int)get_int(&rd, o, "line", 0);
-  const char *text = get_text(&rd, o, "why"), *unfired = get_text(&rd, o, "unfired");
-  snprintf(out->why, sizeof out->why, "%s", text ? text : "");
-  snprintf(out->unfired, sizeof out->unfired, "%s", unfired ? unfired : "");
-  const char *name;
-  json_t *value;
-  json_object_foreach(json_object_get(o, "facts"), name, value) {
-    if (json_is_string(value))
-      facts_text(&out->facts, name, json_string_value(value));
-    else if (json_is_integer(value))
-      facts_number(&out->facts, name, json_integer_value(value));
-    else
-      bad(&rd, name, "an integer or a string is wanted");
-  }
+  const char *unsupported = get_text(&rd, o, "unsupported");
+  if (unsupported && !*unsupported) bad(&rd, "unsupported", "a reason is wanted");
+  if (unsupported)
+    snprintf(out->unsupported, sizeof out->unsupported, "%s", unsupported);
+  else
+    read_outcome(&rd, o, out);
   json_decref(o);
+  if (rd.bad) reply_free(out);
   return !rd.bad;
 }
 

@@ -28,6 +28,7 @@ struct request {
 
 /* What a child answers. */
 struct reply {
+  char unsupported[256]; /* what this client cannot do of what was asked; "" = it did it. The rest is then unset. */
   bool ok;          /* every step ended as the scenario says */
   int line;         /* of the first that did not, 0 = none in particular */
   char why[512];
@@ -42,6 +43,7 @@ bool request_read(const char *line, struct request *out, char *why, size_t why_n
 void request_free(struct request *r);
 
 char *reply_write(const struct reply *r);
+/* Silence is no consent: a reply without `unsupported` must say `ok`, `unfired` and `facts`. */
 bool reply_read(const char *line, struct reply *out, char *why, size_t why_n);
 void reply_free(struct reply *r);
 

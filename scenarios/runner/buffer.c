@@ -44,6 +44,20 @@ void buffer_printf(struct buffer *b, const char *fmt, ...) {
   va_end(args);
 }
 
+void buffer_json_text(struct buffer *b, const char *text) {
+  buffer_add(b, "\"", 1);
+  for (; *text; text++) {
+    const unsigned char c = (unsigned char)*text;
+    if (c < 0x20)
+      buffer_printf(b, "\\u%04x", c);
+    else if (c == '"' || c == '\\')
+      buffer_printf(b, "\\%c", c);
+    else
+      buffer_add(b, text, 1);
+  }
+  buffer_add(b, "\"", 1);
+}
+
 void buffer_clear(struct buffer *b) { b->n = 0; }
 
 void buffer_free(struct buffer *b) {

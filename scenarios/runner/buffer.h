@@ -12,6 +12,8 @@ struct buffer {
 void buffer_add(struct buffer *b, const char *p, size_t n);
 void buffer_line(struct buffer *b, const char *p, size_t n); /* and a newline */
 void buffer_printf(struct buffer *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* text as a JSON string, with its quotes. */
+void buffer_json_text(struct buffer *b, const char *text);
 void buffer_clear(struct buffer *b);
 void buffer_free(struct buffer *b);
 

@@ -80,6 +80,29 @@ static void append(int fd, const char *p, size_t n) {
   flock(fd, LOCK_UN);
 }
 
+/* Length of the well-formed UTF-8 sequence at p, 0 if there is none. */
+static size_t utf8_length(const unsigned char *p) {
+  if (p[0] < 0x80) return 1;
+  size_t n = p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : 0;
+  for (size_t i = 1; i < n; i++)
+    if ((p[i] & 0xc0) != 0x80) return 0;
+  bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
+  bool outside = (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf4 && p[1] > 0x8f);
+  return overlong || outside ? 0 : n;
+}
+
+/* The sentence may hold whatever a dying client wrote, or end inside a character: reports take text only. */
+static void make_text(char *why) {
+  for (unsigned char *p = (unsigned char *)why; *p;) {
+    size_t n = utf8_length(p);
+    if (n == 0)
+      *p = '?';
+    else if (*p < 0x20 || *p == 0x7f)
+      *p = ' ';
+    p += n ? n : 1;
+  }
+}
+
 void job_run(struct job *j, const struct world_options *w, int journal_fd) {
   struct observation o;
   observation_init(&o);
@@ -89,9 +112,10 @@ void job_run(struct job *j, const struct world_options *w, int journal_fd) {
   else if (j->world == SCN_LIVE)
     world_live_run(j->scenario, w, &o);
   else
-    snprintf(o.harness, sizeof o.harness, "there is no world %s in this build", scn_world_name(j->world));
+    snprintf(o.unsupported, sizeof o.unsupported, "there is no world %s in this build", scn_world_name(j->world));
   j->took_ns = now_ns() - from_ns;
   j->verdict = judge(j->scenario, &o, j->why, sizeof j->why);
+  make_text(j->why);
   j->done = true;
   if (journal_fd >= 0 && o.journal.n) append(journal_fd, o.journal.at, o.journal.n);
   observation_free(&o);

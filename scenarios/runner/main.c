@@ -14,12 +14,13 @@
 #include "runner/pool.h"
 #include "runner/report.h"
 
-#define JOB_LIMIT_NS (120 * INT64_C(1000000000))
+#define NS_PER_S INT64_C(1000000000)
+#define JOB_LIMIT_S 60 /* beyond what the client may take: for the simulated world, and for the mock to come to rest */
 
 static int64_t now_ns(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+  return t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
 /* Worlds of this build; a scenario may claim more. */
@@ -86,11 +87,15 @@ static int run(const struct options *o, struct jobs *jobs, const char *program) 
   struct screen screen;
   screen_init(&screen, o->journal && strcmp(o->journal, "-") == 0 ? stderr : stdout, program, jobs->count, o->seed, o->quiet);
   struct pool_options po = {
-      .world = {.seed = o->seed, .no_deadline = o->no_deadline, .full_journal = o->full_journal, .client = o->client},
+      .world = {.seed = o->seed,
+                .no_deadline = o->no_deadline,
+                .full_journal = o->full_journal,
+                .client_limit_ns = (int64_t)o->client_limit_s * NS_PER_S,
+                .client = o->client},
       .workers = o->workers,
       .in_process = o->no_deadline,
       .journal_fd = journal_fd,
-      .job_limit_ns = o->no_deadline ? INT64_MAX : JOB_LIMIT_NS,
+      .job_limit_ns = o->no_deadline ? INT64_MAX : (int64_t)(o->client_limit_s + JOB_LIMIT_S) * NS_PER_S,
       .on_done = screen_done,
       .ctx = &screen,
   };
@@ -111,7 +116,7 @@ static int explain_or_schema(const struct options *o) {
     scn_schema(stdout);
     return 0;
   }
-  return scn_explain(stdout, o->explain) ? 0 : 2;
+  return scn_explain(stdout, strcmp(o->explain, "all") == 0 ? NULL : o->explain) ? 0 : 2;
 }
 
 int main(int argc, char **argv) {

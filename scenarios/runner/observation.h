@@ -17,6 +17,7 @@ struct observation {
   int client_line;
   char client_why[512];
   char unfired[2048];        /* fault rules and script rules that never fired, one a line */
+  char unsupported[256];     /* what this client or world lacks; "" = nothing: the run can be judged */
   char harness[512];         /* why there is no verdict: dead child, no port ...; "" = all well */
   char rows_why[256];        /* what is wrong with the rows at the mock, "" = nothing (oracle.h) */
   char violation[256];       /* the first violation the scenario does not expect, "" = none */

@@ -34,6 +34,7 @@ static const char help[] =
     "  --repeat N            run the whole set N times\n"
     "  --no-deadline         nothing ends a wait, one process: for a debugger\n"
     "  --client COMMAND      live: the client to start; default: qwp-send --child beside this program\n"
+    "  --client-limit N      live: seconds the client may take before it counts as hanging; default 60\n"
     "what is kept\n"
     "  --journal FILE        every event as JSON lines; - is standard output\n"
     "  --hex                 payload bytes in the journal\n"
@@ -51,7 +52,7 @@ static const char help[] =
 
 enum {
   OPT_WORLD = 256, OPT_SEED, OPT_JOURNAL, OPT_ONLY, OPT_FAILED, OPT_LIST, OPT_EXPLAIN, OPT_SCHEMA, OPT_NO_DEADLINE,
-  OPT_CLIENT, OPT_HEX, OPT_JUNIT, OPT_JSON, OPT_REPORT, OPT_REPEAT, OPT_HELP, OPT_VERSION
+  OPT_CLIENT, OPT_CLIENT_LIMIT, OPT_HEX, OPT_JUNIT, OPT_JSON, OPT_REPORT, OPT_REPEAT, OPT_HELP, OPT_VERSION
 };
 
 static const struct option table[] = {
@@ -64,6 +65,7 @@ static const struct option table[] = {
     {"json", required_argument, NULL, OPT_JSON},       {"report", required_argument, NULL, OPT_REPORT},
     {"repeat", required_argument, NULL, OPT_REPEAT},   {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, OPT_HELP},             {"version", no_argument, NULL, OPT_VERSION},
+    {"client-limit", required_argument, NULL, OPT_CLIENT_LIMIT},
     {NULL, 0, NULL, 0}};
 
 static int usage(const char *fmt, const char *arg) {
@@ -132,6 +134,7 @@ static int take(struct options *o, int opt, const char *arg) {
     case OPT_SCHEMA: o->schema = true; return -1;
     case OPT_NO_DEADLINE: o->no_deadline = true; return -1;
     case OPT_CLIENT: o->client = arg; return -1;
+    case OPT_CLIENT_LIMIT: return set_number("--client-limit", arg, 1, 86400, &o->client_limit_s);
     case OPT_HEX: o->full_journal = true; return -1;
     case OPT_JUNIT: o->junit = arg; return -1;
     case OPT_JSON: o->json = arg; return -1;
@@ -144,7 +147,7 @@ static int take(struct options *o, int opt, const char *arg) {
 }
 
 int options_read(struct options *o, int argc, char **argv) {
-  *o = (struct options){.all_worlds = true, .repeat = 1};
+  *o = (struct options){.all_worlds = true, .repeat = 1, .client_limit_s = 60};
   find_defaults(o);
   o->client = o->default_client;
   o->report = o->default_report;

@@ -16,6 +16,7 @@ struct options {
   const char *journal, *junit, *json, *report, *only, *client, *explain;
   bool failed, list, schema, no_deadline, full_journal, quiet;
   int workers;
+  uint64_t client_limit_s; /* live: how long the client may take */
   int repeat;           /* rounds of the whole set */
   char default_report[1024], default_client[1024];
 };

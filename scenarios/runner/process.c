@@ -69,17 +69,19 @@ static bool take(int fd, struct buffer *b, size_t limit) {
   return true;
 }
 
-/* Feeds and reads until both outputs have ended. */
+/* Feeds and reads until both outputs have ended, or the time is up: then whatever else the child started may still
+ * hold them, and is not waited for. */
 static void talk(struct pipes *p, const char *input, int64_t deadline_ns, pid_t pid, struct process_result *r) {
   size_t left = strlen(input);
   while (p->out[0] >= 0 || p->err[0] >= 0) {
     int64_t rest = deadline_ns == INT64_MAX ? -1 : (deadline_ns - now_ns()) / 1000000;
-    if (deadline_ns != INT64_MAX && rest <= 0 && !r->timed_out) {
+    if (deadline_ns != INT64_MAX && rest <= 0) {
       kill(pid, SIGKILL);
       r->timed_out = true;
+      return;
     }
     struct pollfd fds[3] = {{p->out[0], POLLIN, 0}, {p->err[0], POLLIN, 0}, {p->in[1], POLLOUT, 0}};
-    int wait_ms = r->timed_out || deadline_ns == INT64_MAX ? -1 : rest > 1000000 ? 1000000 : (int)rest + 1;
+    int wait_ms = deadline_ns == INT64_MAX ? -1 : rest > 1000000 ? 1000000 : (int)rest + 1;
     if (poll(fds, 3, wait_ms) < 0 && errno != EINTR) return;
     if (fds[2].revents) {
       ssize_t n = fds[2].revents & POLLOUT ? write(p->in[1], input, left) : -1;

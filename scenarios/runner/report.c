@@ -1,5 +1,6 @@
 #include "runner/report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -26,8 +27,9 @@ static void xml_text(FILE *f, const char *p) {
 }
 
 static void junit_case(FILE *f, const struct job *j) {
-  fprintf(f, "  <testcase classname=\"%s.%s\" time=\"%.6f\" name=\"", scn_world_name(j->world), job_topic(j),
-          (double)j->took_ns / 1e9);
+  fprintf(f, "  <testcase time=\"%.6f\" classname=\"%s.", (double)j->took_ns / 1e9, scn_world_name(j->world));
+  xml_text(f, job_topic(j));
+  fputs("\" name=\"", f);
   xml_text(f, j->scenario->name);
   fputs("\">", f);
   const char *tag = j->verdict == VERDICT_FAILED ? "failure" : j->verdict == VERDICT_ERROR ? "error" : NULL;
@@ -38,7 +40,9 @@ static void junit_case(FILE *f, const struct job *j) {
     xml_text(f, j->scenario->claim);
     fprintf(f, "</%s>", tag);
   } else if (j->verdict != VERDICT_PASSED) {
-    fprintf(f, "<skipped message=\"%s\"/>", verdict_name(j->verdict));
+    fprintf(f, "<skipped message=\"%s: ", verdict_name(j->verdict));
+    xml_text(f, j->why);
+    fputs("\"/>", f);
   }
   fputs("</testcase>\n", f);
 }
@@ -67,6 +71,7 @@ static json_t *strings(const char *const *at, size_t n) {
 bool report_lines(const struct jobs *jobs, const char *path, const char *program, uint64_t seed) {
   FILE *f = fopen(path, "w");
   if (!f) return false;
+  bool whole = true;
   fprintf(f, "{\"report\":\"qwp-scenario\",\"version\":1}\n");
   for (size_t i = 0; i < jobs->count; i++) {
     const struct job *j = &jobs->at[i];
@@ -78,11 +83,16 @@ bool report_lines(const struct jobs *jobs, const char *path, const char *program
                           strings(j->scenario->cites, j->scenario->cite_count), "kills",
                           strings(j->scenario->kills, j->scenario->kill_count), "repeat", command);
     char *line = o ? json_dumps(o, JSON_COMPACT) : NULL;
-    if (line) fprintf(f, "%s\n", line);
+    if (line)
+      fprintf(f, "%s\n", line);
+    else
+      whole = false; /* a name that is no UTF-8 */
     free(line);
     json_decref(o);
   }
-  return fclose(f) == 0;
+  if (fclose(f) != 0) return false;
+  if (!whole) errno = EILSEQ;
+  return whole;
 }
 
 /* ---- what was red last time ---- */

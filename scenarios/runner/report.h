@@ -16,7 +16,7 @@ struct screen {
   size_t total, done, red;
 };
 
-/* Colour only on a terminal and without NO_COLOR. */
+/* Colour and a line that is written over only on a terminal, and without NO_COLOR; else plain text. */
 void screen_init(struct screen *s, FILE *out, const char *program, size_t total, uint64_t seed, bool quiet);
 /* One job ended: progress on a terminal, a red one at once everywhere. */
 void screen_done(void *screen, const struct job *j);

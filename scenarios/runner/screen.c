@@ -17,9 +17,9 @@ static const char *paint(const struct screen *s, const char *code) { return s->c
 
 void screen_init(struct screen *s, FILE *out, const char *program, size_t total, uint64_t seed, bool quiet) {
   const char *no_colour = getenv("NO_COLOR");
-  bool terminal = isatty(fileno(out)) == 1;
+  bool terminal = isatty(fileno(out)) == 1 && !(no_colour && *no_colour);
   *s = (struct screen){.out = out, .program = program, .total = total, .seed = seed, .quiet = quiet, .terminal = terminal,
-                       .colour = terminal && !(no_colour && *no_colour)};
+                       .colour = terminal};
 }
 
 static bool is_red(const struct job *j) { return j->verdict == VERDICT_FAILED || j->verdict == VERDICT_ERROR; }
@@ -37,12 +37,19 @@ static void tell_red(struct screen *s, const struct job *j) {
   fprintf(s->out, "\n  %srepeat:%s %s\n", paint(s, DIM), paint(s, PLAIN), command);
 }
 
+/* Not judged, so neither green nor red; said, so that nobody takes it for either. */
+static void tell_unsupported(const struct screen *s, const struct job *j) {
+  fprintf(s->out, "%sunsupported%s %s [%s]\n  %s\n", paint(s, YELLOW), paint(s, PLAIN), j->scenario->name,
+          scn_world_name(j->world), j->why);
+}
+
 void screen_done(void *screen, const struct job *j) {
   struct screen *s = screen;
   s->done++;
   s->red += is_red(j);
   if (s->terminal && !s->quiet) fputs(CLEAR_LINE, s->out);
   if (is_red(j)) tell_red(s, j);
+  if (j->verdict == VERDICT_UNSUPPORTED && !s->quiet) tell_unsupported(s, j);
   if (s->terminal && !s->quiet) {
     fprintf(s->out, "%s[%zu/%zu]%s %s %s", paint(s, DIM), s->done, s->total, paint(s, PLAIN), scn_world_name(j->world),
             j->scenario->name);

@@ -31,16 +31,56 @@ static bool fails(struct judging *j, int line, const char *fmt, ...) {
   return false;
 }
 
-static bool steps_held(struct judging *j) {
-  return j->o->client_ok || fails(j, j->o->client_line, "%s", j->o->client_why);
-}
-
 static bool everything_fired(struct judging *j) {
   if (!j->o->unfired[0]) return true;
   size_t first = strcspn(j->o->unfired, "\n");
   int line = 0, skip = 0;
   if (sscanf(j->o->unfired, "line %d: %n", &line, &skip) < 1) skip = 0;
   return fails(j, line, "%.*s", (int)first - skip, j->o->unfired + skip);
+}
+
+/* A fault or step of the script that never came is often why something else went wrong: it is told behind it. */
+static void add_unfired(struct judging *j) {
+  if (!j->o->unfired[0]) return;
+  size_t n = strlen(j->why);
+  snprintf(j->why + n, j->why_n - n, "; and ");
+  n = strlen(j->why);
+  struct judging behind = {j->s, j->o, j->why + n, j->why_n - n};
+  (void)everything_fired(&behind);
+}
+
+static bool steps_held(struct judging *j) {
+  if (j->o->client_ok) return true;
+  fails(j, j->o->client_line, "%s", j->o->client_why);
+  add_unfired(j);
+  return false;
+}
+
+/* What a client must have given, and had accepted, if every step ended as the scenario says: a client is not asked
+ * how much it had to do. Of a step that must fail nothing is known but that. */
+static void promised_rows(const struct scn_scenario *s, int64_t *given, int64_t *accepted) {
+  bool close_fails = false;
+  *given = *accepted = 0;
+  for (size_t i = 0; i < s->step_count; i++) {
+    const struct scn_step *step = &s->steps[i];
+    if (step->kind == SCN_CLOSE) close_fails = step->error != NULL;
+    if (step->error) continue;
+    if (step->kind == SCN_PUBLISH) *given += step->work.rows;
+    bool flushes = step->kind == SCN_PUBLISH ? step->flush != SCN_FLUSH_NONE
+                                             : step->kind == SCN_FLUSH || step->kind == SCN_DRAIN;
+    if (flushes) *accepted = *given;
+  }
+  if (!close_fails) *accepted = *given;
+}
+
+static bool rows_given(struct judging *j) {
+  int64_t given, accepted;
+  if (j->s->create_error || j->s->receiver) return true;
+  promised_rows(j->s, &given, &accepted);
+  int64_t told = facts_get(&j->o->facts, "client.rows", 0), taken = facts_get(&j->o->facts, "client.rows_accepted", 0);
+  if (told < given) return fails(j, 0, "the client gave %" PRId64 " rows, its steps publish %" PRId64, told, given);
+  if (taken >= accepted) return true;
+  return fails(j, 0, "%" PRId64 " rows were accepted, the steps that succeeded flushed %" PRId64, taken, accepted);
 }
 
 /* Every ingress connection must stand in the script, unless it says otherwise; and every entry must be met. */
@@ -99,9 +139,14 @@ enum verdict judge(const struct scn_scenario *s, const struct observation *o, ch
   why[0] = '\0';
   if (o->harness[0]) {
     fails(&j, 0, "%s", o->harness);
+    add_unfired(&j);
     return VERDICT_ERROR;
   }
-  bool ok = steps_held(&j) && everything_fired(&j) && connections_scripted(&j) && no_violation(&j) &&
+  if (o->unsupported[0]) {
+    fails(&j, 0, "%s", o->unsupported);
+    return VERDICT_UNSUPPORTED;
+  }
+  bool ok = steps_held(&j) && everything_fired(&j) && rows_given(&j) && connections_scripted(&j) && no_violation(&j) &&
             expectations_hold(&j) && rows_right(&j) && nothing_left(&j) && something_observed(&j);
   if (s->disputed) return VERDICT_DISPUTED;
   return ok ? VERDICT_PASSED : VERDICT_FAILED;

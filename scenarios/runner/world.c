@@ -1,5 +1,6 @@
 #include "runner/world.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,13 @@ uint64_t world_seed(const struct scn_scenario *s, const struct world_options *w)
   uint64_t h = 14695981039346656037u; /* FNV-1a: any fixed spread of names over seeds will do */
   for (const char *p = s->name; *p; p++) h = (h ^ (unsigned char)*p) * 1099511628211u;
   return h ? h : 1;
+}
+
+void world_journal_header(const struct scn_scenario *s, const struct world_options *w, const char *world,
+                          struct buffer *out) {
+  buffer_printf(out, "{\"journal\":\"qwp-scenario\",\"version\":1,\"scenario\":");
+  buffer_json_text(out, s->name);
+  buffer_printf(out, ",\"world\":\"%s\",\"seed\":%" PRIu64 "}\n", world, world_seed(s, w));
 }
 
 bool world_config(const char *config, const char *server, char *out, size_t n) {

@@ -12,6 +12,7 @@ struct world_options {
   uint64_t seed;          /* 0 = the scenario's own, else from its name */
   bool no_deadline;       /* for a debugger: nothing ends a wait */
   bool full_journal;      /* payload bytes in the journal */
+  int64_t client_limit_ns; /* live: real time the child may take before it counts as hanging */
   const char *client;     /* live: the child program and its arguments, split at blanks */
 };
 
@@ -23,6 +24,9 @@ void world_live_run(const struct scn_scenario *s, const struct world_options *w,
 
 /* The seed of a run: what was asked for, what the file says, or the hash of the name. */
 uint64_t world_seed(const struct scn_scenario *s, const struct world_options *w);
+
+/* The first line of a run's journal: its version, and what ran where with which seed. */
+void world_journal_header(const struct scn_scenario *s, const struct world_options *w, const char *world, struct buffer *out);
 
 /* `config` with each ${server} replaced; false if it does not fit. */
 bool world_config(const char *config, const char *server, char *out, size_t n);

@@ -17,7 +17,6 @@
 #include "runner/process.h"
 #include "runner/world.h"
 
-#define CHILD_LIMIT_NS (60 * 1000 * QWP_NS_PER_MS) /* a scenario that takes longer hangs */
 #define REST_LIMIT_MS 10000                        /* for the last bytes to reach the mock */
 
 static void journal_line(void *ctx, const char *line, size_t n) {
@@ -37,29 +36,31 @@ static struct mock_lws *start_mock(const struct scn_scenario *s, const struct wo
 }
 
 /* What the child's end means when it did not answer. */
-static void tell_death(struct observation *o, const struct process_result *r) {
+static void tell_death(struct observation *o, const struct process_result *r, int64_t limit_ns) {
   int n = (int)(r->err.n < 300 ? r->err.n : 300);
   const char *err = r->err.at ? r->err.at + (r->err.n - (size_t)n) : "";
   if (r->timed_out)
     snprintf(o->harness, sizeof o->harness, "the client hangs: it was ended after %" PRId64 " s. %s",
-             CHILD_LIMIT_NS / 1000000000, err);
+             limit_ns / 1000000000, err);
   else if (r->signal)
     snprintf(o->harness, sizeof o->harness, "the client died of signal %d (%s). %s", r->signal, strsignal(r->signal), err);
   else
-    snprintf(o->harness, sizeof o->harness, "the client ended with exit code %d and no answer. %s", r->exit_code, err);
+    snprintf(o->harness, sizeof o->harness, "the client ended with exit code %d and %s answer. %s", r->exit_code,
+             r->out.n ? "an" : "no", err);
 }
 
-static void take_reply(struct observation *o, const struct process_result *r) {
+static void take_reply(struct observation *o, const struct process_result *r, int64_t limit_ns) {
   struct reply rp;
   char why[256];
   if (r->exit_code != 0 || r->out.n == 0) {
-    tell_death(o, r);
+    tell_death(o, r, limit_ns);
     return;
   }
   if (!reply_read(r->out.at, &rp, why, sizeof why)) {
     snprintf(o->harness, sizeof o->harness, "%s", why);
     return;
   }
+  snprintf(o->unsupported, sizeof o->unsupported, "%s", rp.unsupported);
   o->client_ok = rp.ok;
   o->client_line = rp.line;
   snprintf(o->client_why, sizeof o->client_why, "%s", rp.why);
@@ -80,12 +81,13 @@ static void run_child(const struct scn_scenario *s, const struct world_options *
   if (line) buffer_line(&input, line, strlen(line));
   free(line);
   struct process_result r;
-  if (!input.n || !process_run(w->client, input.at, w->no_deadline ? INT64_MAX : CHILD_LIMIT_NS, &r)) {
+  const int64_t limit_ns = w->no_deadline ? INT64_MAX : w->client_limit_ns;
+  if (!input.n || !process_run(w->client, input.at, limit_ns, &r)) {
     snprintf(o->harness, sizeof o->harness, "%s cannot be started: %s", w->client, strerror(errno));
     buffer_free(&input);
     return;
   }
-  take_reply(o, &r);
+  take_reply(o, &r, limit_ns);
   process_result_free(&r);
   buffer_free(&input);
 }
@@ -111,6 +113,7 @@ static bool come_to_rest(struct mock_lws *server) {
 }
 
 void world_live_run(const struct scn_scenario *s, const struct world_options *w, struct observation *o) {
+  world_journal_header(s, w, "live", &o->journal);
   struct mock_lws *server = start_mock(s, w, o);
   if (!server) {
     snprintf(o->harness, sizeof o->harness, "the mock cannot listen on 127.0.0.1");

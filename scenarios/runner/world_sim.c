@@ -96,6 +96,7 @@ static int64_t stage_now(void *ctx) { return sim_now_ns(((struct world *)ctx)->s
 static void hangs(void *ctx, const char *why) {
   struct world *w = ctx;
   snprintf(w->o->harness, sizeof w->o->harness, "the client hangs: %s", why);
+  faults_unfired(w->layer, observe_unfired, w->o); /* what did not happen may be why */
   longjmp(w->hangs, 1);
 }
 
@@ -161,8 +162,7 @@ static void run_once(const struct scn_scenario *s, const struct world_options *o
   struct world w = {.o = o};
   struct qwp_ops ops;
   char config[4096];
-  buffer_printf(&o->journal, "{\"journal\":\"qwp-scenario\",\"version\":1,\"scenario\":\"%s\",\"world\":\"sim\",\"seed\":%" PRIu64 "}\n",
-                s->name, world_seed(s, opt));
+  world_journal_header(s, opt, "sim", &o->journal);
   if (!world_config(s->config, SIM_SERVER, config, sizeof config))
     snprintf(o->harness, sizeof o->harness, "the connect string is longer than %zu bytes", sizeof config - 1);
   else if (!build(&w, s, opt, &ops))
@@ -200,7 +200,10 @@ void world_sim_run(const struct scn_scenario *s, const struct world_options *opt
   observation_init(&twin);
   run_once(s, opt, &twin);
   if (!twin.harness[0]) run_once(s, opt, o);
-  if (twin.harness[0]) snprintf(o->harness, sizeof o->harness, "%s", twin.harness);
+  if (twin.harness[0]) {
+    snprintf(o->harness, sizeof o->harness, "%s", twin.harness);
+    snprintf(o->unfired, sizeof o->unfired, "%s", twin.unfired);
+  }
   bool same = twin.journal.n == o->journal.n && memcmp(twin.journal.at, o->journal.at, o->journal.n) == 0;
   if (!o->harness[0] && !same) tell_difference(o, &twin.journal, &o->journal);
   observation_free(&twin);
