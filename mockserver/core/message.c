@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/connection.h"
+#include "core/reader.h"
 #include "qwp/wire.h"
 
 /* ---- answers -------------------------------------------------------------------- */
@@ -123,7 +124,9 @@ static int64_t wall(struct mock *m) {
 static bool on_block(void *ctx, const struct mock_block *block, struct mock_decode_error *err) {
   struct work *w = ctx;
   struct mock_conn *c = w->c;
-  if (!mock_tables_append(c->pending, block, c->dict, c->number, w->seq, wall(c->m), err)) return false;
+  /* Rows that are not kept by value need no time. */
+  const int64_t now_ns = c->m->options.rows == MOCK_ROWS_FULL ? wall(c->m) : 0;
+  if (!mock_tables_append(c->pending, block, c->dict, c->number, w->seq, now_ns, err)) return false;
   w->rows += (int64_t)block->rows;
   return true;
 }
@@ -187,23 +190,23 @@ static void note_table(void *arg, const char *name, size_t n, int64_t seq_txn) {
   if (!mock_acks_table(&c->acks, name, n, seq_txn)) c->out.failed = true;
 }
 
-static enum mock_ack_moment commit(struct mock_conn *c, int64_t seq) {
+/* Says nothing yet: the journal has the frame first. false: nothing became visible, *err tells. */
+static bool commit(struct mock_conn *c, int64_t seq, enum mock_ack_moment *moment, struct mock_decode_error *err) {
   struct mock *m = c->m;
   size_t rows = mock_tables_commit(c->pending, note_table, c);
+  if (rows == MOCK_COMMIT_OUT_OF_MEMORY) return mock_refuse(err, QWP_ST_INTERNAL_ERROR, 0, "out of memory");
   bool closes_group = c->group_open;
   c->group_open = false;
   c->acks.done = seq;
   m->facts.rows += (int64_t)rows;
   c->record->facts.rows += (int64_t)rows;
   if (rows > 0 || closes_group) m->facts.commits++;
-  return closes_group ? MOCK_ACK_AT_GROUP : MOCK_ACK_AT_MESSAGE;
+  *moment = closes_group ? MOCK_ACK_AT_GROUP : MOCK_ACK_AT_MESSAGE;
+  return true;
 }
 
-static void accept_message(struct mock_conn *c, int64_t seq, bool deferred) {
-  if (!deferred) {
-    mock_conn_ack(c, commit(c, seq));
-    return;
-  }
+/* A deferred message gets no OK, unless scripted. */
+static void leave_group_open(struct mock_conn *c, int64_t seq) {
   c->group_open = true;
   if (!c->entry || !c->entry->ack_deferred) return;
   c->acks.done = seq;
@@ -220,11 +223,13 @@ static void process(struct mock_conn *c, const uint8_t *p, size_t n, int64_t seq
   w.broke_a_rule = false;
   bool deferred = n >= QWP_HEADER_BYTES && (p[QWP_HEADER_OFF_FLAGS] & QWP_FLAG_DEFER);
 
-  bool good = decode(&w, p, n, &msg, &err);
+  enum mock_ack_moment moment = MOCK_ACK_AT_MESSAGE;
+  bool good = decode(&w, p, n, &msg, &err) && (deferred || commit(c, seq, &moment, &err));
   c->record->facts.dict = (int64_t)mock_dict_count(c->dict);
   journal_frame(c, p, n, seq, catchup, w.rows, !good ? "refused" : deferred ? "deferred" : "ok");
-  if (good) accept_message(c, seq, deferred);
-  else mock_conn_refuse(c, seq, err.status, err.text);
+  if (!good) mock_conn_refuse(c, seq, err.status, err.text);
+  else if (deferred) leave_group_open(c, seq);
+  else mock_conn_ack(c, moment);
 }
 
 static void count(struct mock_conn *c, size_t n, bool catchup) {

@@ -3,7 +3,9 @@
 #include "../../testlib/mock_rig.h"
 
 #include "../../testlib/probes.h"
-#include "core/tables.h"
+#include "core/connection.h"
+#include "core/tables_internal.h"
+#include "qwp/wire.h"
 
 static struct rig_bytes b; /* what a client is about to write */
 
@@ -402,6 +404,67 @@ static void an_error_rolls_the_whole_group_back(void **state) {
   rig_stop(&r);
 }
 
+/* Memory for a group's rows is asked for as a whole when it closes; if there is none, nothing of it becomes
+ * visible, and what was committed before stays acknowledged. */
+static void a_commit_without_memory_is_an_internal_error(void **state) {
+  (void)state;
+  struct rig r;
+  rig_start(&r, NULL);
+  struct rig_peer *p = rig_client(&r);
+  rig_row(&b, 0, 1);
+  send_all(p);
+  assert_string_equal(rig_said(p), "ok(0)");
+  rig_forget(p);
+
+  struct mock_table *t = r.m->tables->tables[0];
+  const size_t rows = t->rowset.rows;
+  t->rowset.rows = SIZE_MAX / 64; /* so many that one more is beyond any memory */
+  rig_row(&b, QWP_FLAG_DEFER, 2);
+  rig_row(&b, 0, 3);
+  rig_row(&b, 0, 4);
+  send_all(p);
+  t->rowset.rows = rows;
+
+  assert_string_equal(rig_said(p), "error 6(2)");
+  assert_non_null(strstr(r.journal, "\"seq\":2,\"flags\":8,\"tables\":1,\"rows\":1"));
+  assert_non_null(strstr(strstr(r.journal, "\"seq\":2,\"flags\""), "\"fate\":\"refused\""));
+  assert_int_equal(rig_facts(&r).rows, 1);
+  assert_int_equal(rig_facts(&r).rows_unique, 1);
+  assert_int_equal(rig_facts(&r).commits, 1);
+  assert_int_equal(rig_facts(&r).rolled_back_rows, 2);
+  assert_int_equal(rig_facts(&r).dropped, 1);
+  assert_int_equal(rig_conn(&r, 1).rows, 1);
+  assert_int_equal(mock_table_rows(r.m->tables, 0), 1);
+
+  p = rig_client(&r); /* another connection finds the table as it was */
+  rig_row(&b, 0, 5);
+  send_all(p);
+  assert_string_equal(rig_said(p), "ok(0)");
+  assert_int_equal(mock_table_rows(r.m->tables, 0), 2);
+  rig_stop(&r);
+}
+
+static int64_t nobody_may_ask(void *ctx) {
+  (void)ctx;
+  fail_msg("the time of day was asked for");
+  return 0;
+}
+
+/* Rows without a time of their own get the server's, but only where they are kept by value. */
+static void rows_that_are_not_kept_need_no_time(void **state) {
+  (void)state;
+  for (enum mock_rows level = MOCK_ROWS_DIGEST; level <= MOCK_ROWS_COUNT; level++) {
+    struct rig r;
+    rig_start_with(&r, NULL, level, MOCK_JOURNAL_FULL);
+    struct rig_peer *p = rig_client(&r);
+    r.m->options.clock.wall_ns = nobody_may_ask;
+    rig_row(&b, 0, 1);
+    send_all(p);
+    assert_string_equal(rig_said(p), "ok(0)");
+    rig_stop(&r);
+  }
+}
+
 static void a_disconnect_rolls_an_open_group_back(void **state) {
   (void)state;
   struct rig r;
@@ -651,6 +714,8 @@ int main(void) {
     cmocka_unit_test(an_ok_names_each_table_once_with_its_latest_transaction),
     cmocka_unit_test(after_an_error_there_is_silence),
     cmocka_unit_test(an_error_rolls_the_whole_group_back),
+    cmocka_unit_test(a_commit_without_memory_is_an_internal_error),
+    cmocka_unit_test(rows_that_are_not_kept_need_no_time),
     cmocka_unit_test(a_disconnect_rolls_an_open_group_back),
     cmocka_unit_test(a_violation_is_refused_only_when_strict),
     cmocka_unit_test(how_frames_arrive_makes_no_difference),
