@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arrays.h"
 #include "core/decode_column.h"
 #include "core/hash.h"
 #include "core/names.h"
@@ -44,8 +45,16 @@ static bool new_table_legal(const struct mock_block *b) {
   return true;
 }
 
-static bool add_column(struct mock_tables *t, struct mock_table *table, const struct mock_column *c) {
-  return mock_table_add_column(t, table, c->name, c->name_n, c->type) != MOCK_NO_COLUMN;
+static bool new_arrays_legal(const struct mock_block *b, struct mock_decode_error *err) {
+  for (size_t i = 0; i < b->column_count; i++)
+    if (mock_type_is_array(b->columns[i].type) && !mock_array_can_create(&b->columns[i], err)) return false;
+  return true;
+}
+
+static size_t add_column(struct mock_tables *t, struct mock_table *table, const struct mock_column *c) {
+  const size_t column = mock_table_add_column(t, table, c->name, c->name_n, c->type);
+  if (column != MOCK_NO_COLUMN) table->columns[column].dims = c->dims;
+  return column;
 }
 
 /* Columns in schema order; the designated one where it stands, or last and in microseconds
@@ -59,7 +68,8 @@ static bool fill_new_table(struct mock_tables *t, struct mock_table *table, cons
       const uint8_t type = is_timestamp(c->type) ? c->type : QWP_TYPE_TIMESTAMP;
       table->designated = mock_table_add_column(t, table, DESIGNATED_NAME, name_n, type);
       if (table->designated == MOCK_NO_COLUMN) return false;
-    } else if (mock_table_find_column(table, c->name, c->name_n) == MOCK_NO_COLUMN && !add_column(t, table, c)) {
+    } else if (!mock_array_tells_nothing(c) && mock_table_find_column(table, c->name, c->name_n) == MOCK_NO_COLUMN &&
+               add_column(t, table, c) == MOCK_NO_COLUMN) {
       return false;
     }
   }
@@ -77,6 +87,7 @@ static struct mock_table *find_or_create(struct mock_tables *t, const struct moc
     REFUSE(err, QWP_ST_INTERNAL_ERROR, "failed to create table update details for: %.*s", (int)b->name_n, b->name);
     return NULL;
   }
+  if (!new_arrays_legal(b, err)) return NULL;
   *index = t->count;
   table = mock_tables_create(t, b->name, b->name_n);
   if (table && fill_new_table(t, table, b)) return table;
@@ -126,7 +137,7 @@ static bool invalid_column(const struct mock_block *b, const struct mock_column 
                 (int)c->name_n, c->name);
 }
 
-/* The table's column for a column of the block, made if need be. */
+/* The table's column for a column of the block, made if need be; MOCK_NO_COLUMN if that cannot be told. */
 static bool resolve(struct mock_tables *t, struct mock_table *table, const struct mock_block *b,
                     const struct mock_column *c, size_t *column, struct mock_decode_error *err) {
   if (c->name_n == 0) {
@@ -138,14 +149,16 @@ static bool resolve(struct mock_tables *t, struct mock_table *table, const struc
   if (!mock_name_column_legal(c->name, c->name_n)) return invalid_column(b, c, err);
   if (table->column_count >= QWP_MAX_COLUMNS)
     return REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "too many columns in table: %.*s", (int)b->name_n, b->name);
-  *column = mock_table_add_column(t, table, c->name, c->name_n, c->type);
+  if (mock_type_is_array(c->type) && !mock_array_can_create(c, err)) return false;
+  if (mock_array_tells_nothing(c)) return true;
+  *column = add_column(t, table, c);
   return *column != MOCK_NO_COLUMN || out_of_memory(err);
 }
 
-/* Text in a designated column is an internal error of the server, whatever it says. */
+/* Text or an array in a designated column is an internal error of the server, whatever it says. */
 static bool designated_type_legal(uint8_t wire, struct mock_decode_error *err) {
-  return !mock_cell_is_text(wire) || REFUSE(err, QWP_ST_INTERNAL_ERROR, "designated timestamp cannot be read from %s",
-                                            mock_column_type_name(wire));
+  if (!mock_cell_is_text(wire) && !mock_type_is_array(wire)) return true;
+  return REFUSE(err, QWP_ST_INTERNAL_ERROR, "designated timestamp cannot be read from %s", mock_column_type_name(wire));
 }
 
 static bool plan_column(struct mock_plan *plan, const struct mock_table *table, const struct mock_column *c,
@@ -158,7 +171,9 @@ static bool plan_column(struct mock_plan *plan, const struct mock_table *table, 
     if (!designated_type_legal(c->type, err)) return false;
     plan->has_designated = true;
   }
-  const struct mock_coercion about = {.column = c->name, .column_n = c->name_n};
+  const bool arrays = mock_type_is_array(c->type) && target->type == QWP_TYPE_DOUBLE_ARRAY;
+  if (arrays) return mock_array_fits(c, target->dims, err);
+  const struct mock_coercion about = {.column = c->name, .column_n = c->name_n, .dims = target->dims};
   if (!mock_coerce_find(c->type, target->type, &about, &out->convert, err)) return false;
   out->plain = !out->convert && !out->designated && target->type == QWP_TYPE_LONG;
   return true;
@@ -187,16 +202,20 @@ MOCK_RARE static bool make_plan(struct mock_pending *p, struct mock_plan *plan, 
     const struct mock_column *c = &b->columns[i];
     size_t column;
     if (!resolve(p->tables, table, b, c, &column, err)) return false;
-    if (already_planned(plan, i, column)) { /* the first of a name wins */
+    if (column == MOCK_NO_COLUMN || already_planned(plan, i, column)) { /* the first of a name wins */
       plan->columns[i] = (struct mock_plan_column){.column = MOCK_NO_COLUMN};
       continue;
     }
     if (!plan_column(plan, table, c, column, &plan->columns[i], err)) return false;
   }
+  bool reusable = true;
   plan->plain = true;
-  for (size_t i = 0; i < b->column_count; i++) plan->plain = plan->plain && plan->columns[i].plain;
+  for (size_t i = 0; i < b->column_count; i++) {
+    plan->plain = plan->plain && plan->columns[i].plain;
+    reusable = reusable && !mock_type_is_array(b->columns[i].type);
+  }
   plan->column_count = b->column_count;
-  plan->schema = b->schema;
+  plan->schema = reusable ? b->schema : 0;
   return true;
 }
 
@@ -225,16 +244,20 @@ static bool check_designated(const struct append *a, const struct mock_cell *cel
 }
 
 static uint64_t cell_hash(const struct mock_cell *cell, uint8_t type, uint64_t key) {
-  const uint64_t value = mock_cell_is_text(type) ? mock_hash_bytes(cell->text, cell->text_n) : cell->word;
+  const bool bytes = mock_cell_is_text(type) || mock_type_is_array(type);
+  const uint64_t value = bytes ? mock_hash_bytes(cell->text, cell->text_n) : cell->word;
   return mock_mix(value ^ key);
 }
 
 static bool keep_cell(struct append *a, const struct mock_plan_column *pc, size_t row, const struct mock_cell *cell) {
+  struct mock_arena *arena = &a->p->tables->arena;
+  const bool array = mock_type_is_array(pc->type);
   uint64_t word = cell->word;
-  if (!cell->null && mock_cell_is_text(pc->type)) {
-    const struct mock_text *text = mock_arena_text(&a->p->tables->arena, cell->text, cell->text_n);
-    if (!text) return out_of_memory(a->err);
-    word = (uint64_t)(uintptr_t)text;
+  if (!cell->null && (array || mock_cell_is_text(pc->type))) {
+    const void *kept = array ? (const void *)mock_array_keep(arena, (const uint8_t *)cell->text)
+                             : mock_arena_text(arena, cell->text, cell->text_n);
+    if (!kept) return out_of_memory(a->err);
+    word = (uint64_t)(uintptr_t)kept;
   }
   mock_rowset_put(&a->pt->rowset, pc->column, a->pt->rowset.rows + row, cell->null, word);
   return true;

@@ -1,4 +1,4 @@
-/* arena - texts that live as long as their owner, copied once and never moved. */
+/* arena - texts and other pieces that live as long as their owner, written once and never moved. */
 #ifndef MOCK_ARENA_H
 #define MOCK_ARENA_H
 
@@ -16,6 +16,8 @@ struct mock_arena {
 
 void mock_arena_free(struct mock_arena *a);  /* every text is gone; usable again */
 void mock_arena_reset(struct mock_arena *a); /* the same, but the newest chunk is kept for what comes */
+/* n bytes, aligned for doubles, pointers and what is smaller. NULL = out of memory. */
+void *mock_arena_room(struct mock_arena *a, size_t n);
 /* A copy of p[0..n), NULL = out of memory. */
 const struct mock_text *mock_arena_text(struct mock_arena *a, const void *p, size_t n);
 

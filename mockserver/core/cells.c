@@ -1,5 +1,6 @@
 #include "core/cells.h"
 
+#include "core/arrays.h"
 #include "qwp/wire.h"
 
 #define LONG_NULL ((uint64_t)1 << 63) /* the smallest int64 */
@@ -25,7 +26,7 @@ static uint64_t checked_varint(const uint8_t **p) {
 
 void mock_cells_init(struct mock_cells *cells, const struct mock_column *column, const struct mock_dict *dict,
                      const uint8_t **locals) {
-  *cells = (struct mock_cells){.column = column, .dict = dict, .symbol = column->values, .locals = locals};
+  *cells = (struct mock_cells){.column = column, .dict = dict, .next = column->values, .locals = locals};
   if (column->type != QWP_TYPE_SYMBOL || !column->local) return;
   const uint8_t *p = column->entries;
   for (size_t i = 0; i < column->entry_count; i++) {
@@ -36,7 +37,7 @@ void mock_cells_init(struct mock_cells *cells, const struct mock_column *column,
 }
 
 static void next_symbol(struct mock_cells *cells, struct mock_cell *out) {
-  const uint64_t id = checked_varint(&cells->symbol);
+  const uint64_t id = checked_varint(&cells->next);
   if (cells->column->local) {
     const uint8_t *p = cells->locals[id];
     out->text_n = (size_t)checked_varint(&p);
@@ -71,6 +72,12 @@ static void next_bytes(struct mock_cell *out, const struct mock_column *c, size_
   out->text_n = to - from;
 }
 
+static void next_array(struct mock_cells *cells, struct mock_cell *out) {
+  out->text = (const char *)cells->next;
+  out->text_n = mock_array_bytes(cells->next);
+  cells->next += out->text_n;
+}
+
 void mock_cells_next(struct mock_cells *cells, struct mock_cell *out) {
   const struct mock_column *c = cells->column;
   *out = (struct mock_cell){0};
@@ -99,6 +106,8 @@ void mock_cells_next(struct mock_cells *cells, struct mock_cell *out) {
     case QWP_TYPE_SYMBOL: next_symbol(cells, out); return;
     case QWP_TYPE_VARCHAR:
     case QWP_TYPE_BINARY: next_bytes(out, c, i); return;
+    case QWP_TYPE_DOUBLE_ARRAY:
+    case QWP_TYPE_LONG_ARRAY: next_array(cells, out); return;
     default: /* LONG, DATE, TIMESTAMP, TIMESTAMP_NANOS */
       out->word = mock_load64(c->values + i * 8);
       out->null = out->word == LONG_NULL;

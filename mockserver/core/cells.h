@@ -19,11 +19,12 @@
 struct mock_cell {
   bool null;
   uint64_t word;
-  const char *text; /* SYMBOL, VARCHAR, BINARY, UUID, LONG256; points into message or dictionary */
+  const char *text; /* SYMBOL, VARCHAR, BINARY, UUID, LONG256, and arrays with their head; points into message or
+                       dictionary */
   size_t text_n;
 };
 
-/* Types whose cells are bytes. */
+/* Types whose cells are bytes that mean themselves (arrays are not among them). */
 bool mock_cell_is_text(uint8_t type);
 /* Types without a null in storage: their nulls are 0. */
 bool mock_cell_never_null(uint8_t type);
@@ -32,7 +33,7 @@ struct mock_cells {
   const struct mock_column *column;
   const struct mock_dict *dict;
   size_t row, index;      /* next row; next present value */
-  const uint8_t *symbol;  /* SYMBOL: next id */
+  const uint8_t *next;    /* SYMBOL: next id; arrays: next value */
   const uint8_t **locals; /* SYMBOL of a local dictionary: where each entry's length stands */
 };
 

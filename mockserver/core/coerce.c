@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arrays.h"
 #include "core/decode_column.h"
 #include "core/utf8.h"
 #include "qwp/wire.h"
@@ -345,13 +346,18 @@ static mock_coerce conversion(uint8_t wire, uint8_t column) {
 
 /* ---- the text of a refusal -------------------------------------------------------------- */
 
-static const char *column_type_name(uint8_t type) {
-  return type == QWP_TYPE_TIMESTAMP_NANOS ? "TIMESTAMP_NS" : mock_column_type_name(type);
+static const char *column_type_name(uint8_t type, unsigned dims, char array[MOCK_ARRAY_NAME_BYTES]) {
+  if (type != QWP_TYPE_DOUBLE_ARRAY)
+    return type == QWP_TYPE_TIMESTAMP_NANOS ? "TIMESTAMP_NS" : mock_column_type_name(type);
+  mock_array_type_name(dims, array);
+  return array;
 }
 
 /* Two texts, as the server's conversion code happens to be laid out. */
 static bool says_cannot_write(uint8_t wire, uint8_t column) {
+  if (column == QWP_TYPE_DOUBLE_ARRAY) return true;
   if (wire == QWP_TYPE_BINARY || column == QWP_TYPE_IPV4 || column == QWP_TYPE_BINARY) return false;
+  if (mock_type_is_array(wire)) return true;
   if (wire == QWP_TYPE_BOOLEAN || wire == QWP_TYPE_SYMBOL || is_timestamp(wire)) return true;
   return column == QWP_TYPE_BOOLEAN || column == QWP_TYPE_CHAR || column == QWP_TYPE_SYMBOL;
 }
@@ -362,9 +368,11 @@ bool mock_coerce_find(uint8_t wire, uint8_t column, const struct mock_coercion *
   if (wire == column) return true;
   *convert = conversion(wire, column);
   if (*convert) return true;
+  char array[MOCK_ARRAY_NAME_BYTES];
+  const char *name = column_type_name(column, c->dims, array);
   if (says_cannot_write(wire, column))
     return REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "cannot write %s to column [column=%.*s, type=%s]",
-                  mock_column_type_name(wire), NAME(c), column_type_name(column));
+                  mock_column_type_name(wire), NAME(c), name);
   return REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "type coercion from %s to %s is not supported [column=%.*s]",
-                mock_column_type_name(wire), column_type_name(column), NAME(c));
+                mock_column_type_name(wire), name, NAME(c));
 }

@@ -18,6 +18,7 @@
 struct mock_coercion {
   const char *column; /* its name, for texts */
   size_t column_n;
+  unsigned dims; /* of the table's column, if that holds arrays */
   char scratch[32]; /* texts made from numbers; good until the next cell */
 };
 

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define MOCK_MAX_ARRAY_DIMS 32u /* [WIRE-ARR-001] */
+
 struct mock_dict; /* core/dict.h: one connection's dictionary */
 
 struct mock_limits {
@@ -34,6 +36,7 @@ struct mock_column {
   uint8_t type;
   uint8_t ts_encoding;               /* QWP_TS_*; how `values` is laid out */
   uint8_t width;                     /* bytes a value, where the type has a fixed width and nothing else */
+  uint8_t dims, other_dims;          /* arrays: of the first value, and of the first that differs; 0 = none */
   const uint8_t *nulls;              /* bitmap or NULL */
   const uint8_t *values;             /* dense, present values only (per type, see decode_column.h) */
   size_t values_n;

@@ -10,6 +10,7 @@
 #define STRING "string"
 #define SYMBOL "symbol"
 #define BOOLEAN "boolean"
+#define ARRAY "array"
 #define OFFSETS "invalid QWP string offset array: "
 
 static bool truncated(const struct mock_column_input *in, const char *kind, const char *what) {
@@ -202,6 +203,54 @@ static bool decode_symbol(const struct mock_column_input *in, struct mock_column
   return true;
 }
 
+/* ---- arrays ------------------------------------------------------------------------- */
+
+/* Product of the lengths. Each partial product must fit an int32, also before a length of 0
+ * [MAL-ING-012]. */
+static bool count_elements(struct mock_reader *r, const uint8_t *lengths, unsigned dims, uint64_t *count) {
+  *count = 1;
+  for (unsigned i = 0; i < dims; i++) {
+    const uint32_t length = mock_load32(lengths + 4 * i);
+    const size_t at = (size_t)(lengths - r->base) + 4 * i;
+    if (length > INT32_MAX)
+      return mock_refuse(r->err, QWP_ST_PARSE_ERROR, at, "invalid array dimension size: %d", (int32_t)length);
+    *count *= length;
+    if (*count > INT32_MAX) return mock_refuse(r->err, QWP_ST_PARSE_ERROR, at, "array element count overflow");
+  }
+  return true;
+}
+
+/* Its dimensions; 0 = refused. */
+static uint8_t take_array(struct mock_reader *r) {
+  if (r->p == r->end) return mock_reader_fail(r, "array data truncated: expected nDims byte");
+  const uint8_t dims = *r->p;
+  if (dims == 0 || dims > MOCK_MAX_ARRAY_DIMS)
+    return mock_reader_fail(r, "invalid array dimensions: %u (must be 1-%u)", dims, MOCK_MAX_ARRAY_DIMS);
+  r->p++;
+  const uint8_t *lengths = mock_reader_take(r, 4u * dims);
+  if (!lengths) return mock_reader_fail(r, "array data truncated: expected %u dimension sizes", dims);
+  uint64_t count;
+  if (!count_elements(r, lengths, dims, &count)) return 0;
+  if (mock_reader_take(r, count * 8)) return dims;
+  return mock_reader_fail(r, "array data truncated: expected %llu values", (unsigned long long)count);
+}
+
+static bool decode_array(const struct mock_column_input *in, struct mock_column *c, size_t width) {
+  (void)width;
+  struct mock_reader *r = in->reader;
+  c->dims = c->other_dims = 0;
+  if (!null_section(in, c, ARRAY)) return false;
+  c->values = r->p;
+  for (size_t i = 0; i < c->present; i++) {
+    const uint8_t dims = take_array(r);
+    if (dims == 0) return false;
+    if (c->dims == 0) c->dims = dims;
+    else if (dims != c->dims && c->other_dims == 0) c->other_dims = dims;
+  }
+  c->values_n = (size_t)(r->p - c->values);
+  return true;
+}
+
 /* ---- the table ---------------------------------------------------------------------- */
 
 struct decoder {
@@ -226,8 +275,8 @@ static const struct decoder decoders[] = {
   [QWP_TYPE_GEOHASH] = {"GEOHASH", NULL, 0},
   [QWP_TYPE_VARCHAR] = {"VARCHAR", decode_varchar, 0},
   [QWP_TYPE_TIMESTAMP_NANOS] = {"TIMESTAMP_NANOS", decode_timestamp, 8},
-  [QWP_TYPE_DOUBLE_ARRAY] = {"DOUBLE_ARRAY", NULL, 0},
-  [QWP_TYPE_LONG_ARRAY] = {"LONG_ARRAY", NULL, 0},
+  [QWP_TYPE_DOUBLE_ARRAY] = {"DOUBLE_ARRAY", decode_array, 0},
+  [QWP_TYPE_LONG_ARRAY] = {"LONG_ARRAY", decode_array, 0},
   [QWP_TYPE_DECIMAL64] = {"DECIMAL64", NULL, 0},
   [QWP_TYPE_DECIMAL128] = {"DECIMAL128", NULL, 0},
   [QWP_TYPE_DECIMAL256] = {"DECIMAL256", NULL, 0},

@@ -9,6 +9,7 @@
  *   VARCHAR      (present + 1) u32 offsets from 0, then the bytes; BINARY the same
  *   SYMBOL       present varints; without flag 0x08 before them the column's own dictionary:
  *                varint count, then count times varint length and text
+ *   *_ARRAY      present times: dimensions u8, as many u32 lengths, product of the lengths * 8 bytes
  *
  * Order of checks and texts are the server's (server source, July 2026, and its recorded answers).
  */

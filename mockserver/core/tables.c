@@ -269,6 +269,7 @@ static void fill_value(struct mock_value *v, uint64_t word) {
       memcpy(&f, &low, sizeof f);
       v->as.d = (double)f;
       return;
+    case QWP_TYPE_DOUBLE_ARRAY: v->as.array = (const struct mock_array *)(uintptr_t)word; return;
     default: break;
   }
   if (!mock_cell_is_text(v->type)) {

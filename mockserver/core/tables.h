@@ -24,7 +24,15 @@
 #include "core/decode.h"
 #include "core/mock.h"
 
-/* One value, decoded. Text points into the store and lives as long as it. */
+/* An array of doubles, row-major. A null element is NaN [WIRE-ARR-007]. */
+struct mock_array {
+  unsigned dims;           /* 1..32 */
+  size_t n;                /* how many elements: the product of the lengths, may be 0 */
+  const uint32_t *lengths; /* dims of them */
+  const double *data;
+};
+
+/* One value, decoded. Text and array lie in the store and live as long as it. */
 struct mock_value {
   uint8_t type; /* QWP_TYPE_* of the column */
   bool null;
@@ -33,6 +41,7 @@ struct mock_value {
     int64_t i;   /* LONG, TIMESTAMP*, DATE, CHAR, IPv4 and the other integers */
     double d;    /* DOUBLE, FLOAT */
     struct { const char *p; size_t n; } text; /* SYMBOL, VARCHAR, BINARY; UUID, LONG256 as on the wire */
+    const struct mock_array *array; /* DOUBLE_ARRAY */
   } as;
 };
 
@@ -50,7 +59,7 @@ void mock_pending_del(struct mock_pending *p); /* rolls back */
 void mock_pending_limit_tables(struct mock_pending *p, size_t max);
 
 /* Appends the rows of a block; connection and wire_seq are remembered with each row
- * (FULL). A row without a designated timestamp gets wall_ns. false: *err has status and
+ * (FULL). A row without a designated timestamp gets wall_ns (FULL; not looked at below). false: *err has status and
  * text (its offset is left alone), and part of the block may be pending: roll back.
  * A table with MOCK_MAX_UNCOMMITTED_ROWS pending rows is made visible at once, alone; the
  * next commit counts and names it (server-behaviour 4.3). */

@@ -21,6 +21,7 @@ struct mock_table_column {
   uint64_t hash;                /* of the name, any case */
   uint64_t key;                 /* seeds the digest of its values: name and type */
   uint8_t type;
+  uint8_t dims;                 /* of a DOUBLE_ARRAY */
 };
 
 struct mock_table {
@@ -69,7 +70,7 @@ struct mock_pending_table {
 
 /* Where one column of a block goes. */
 struct mock_plan_column {
-  size_t column;       /* MOCK_NO_COLUMN: a second column of the same name, dropped */
+  size_t column;       /* MOCK_NO_COLUMN: dropped, as a second column of the same name */
   mock_coerce convert; /* NULL = as it is */
   bool designated, is_id, plain; /* plain: LONG into LONG */
   uint64_t key;
@@ -77,7 +78,7 @@ struct mock_plan_column {
 };
 
 struct mock_plan {
-  uint64_t schema; /* mock_block.schema, 0 = not reusable */
+  uint64_t schema; /* mock_block.schema, 0 = not reusable, as with arrays: their values have a say */
   struct mock_pending_table *target;
   struct mock_plan_column *columns;
   size_t column_count, capacity;

@@ -86,18 +86,31 @@ static void require_agreement(const struct taker *a, const struct taker *b) {
   require(mock_table_count(a->tables) == mock_table_count(b->tables), "the same tables at every level");
 }
 
+/* Touches all that the value points to. */
+static uint64_t sum_of(const struct mock_value *v) {
+  uint64_t sum = 0;
+  if (v->null) return 0;
+  if (mock_cell_is_text(v->type))
+    for (size_t k = 0; k < v->as.text.n; k++) sum += (uint8_t)v->as.text.p[k];
+  if (v->type != QWP_TYPE_DOUBLE_ARRAY) return sum;
+  const struct mock_array *a = v->as.array;
+  size_t product = 1;
+  for (unsigned k = 0; k < a->dims; k++) product *= a->lengths[k];
+  require(a->dims >= 1 && a->dims <= MOCK_MAX_ARRAY_DIMS && product == a->n, "an array is as long as its lengths say");
+  for (size_t k = 0; k < a->n; k++) sum += a->data[k] > 0;
+  return sum;
+}
+
 static void read_all_rows(const struct taker *t) {
   static struct mock_value v[QWP_MAX_COLUMNS];
   size_t rows = 0;
   uint64_t sum = 0;
   for (size_t table = 0; table < mock_table_count(t->tables); table++) {
     for (size_t row = 0; mock_table_row(t->tables, table, row, v, NULL, NULL); row++, rows++)
-      for (size_t i = 0; i < mock_table_columns(t->tables, table); i++)
-        for (size_t k = 0; !v[i].null && mock_cell_is_text(v[i].type) && k < v[i].as.text.n; k++)
-          sum += (uint8_t)v[i].as.text.p[k];
+      for (size_t i = 0; i < mock_table_columns(t->tables, table); i++) sum += sum_of(&v[i]);
   }
   require(rows == t->rows, "every row that was counted can be read");
-  require(sum != UINT64_MAX, "texts are readable");
+  require(sum != UINT64_MAX, "texts and arrays are readable");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

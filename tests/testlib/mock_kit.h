@@ -89,6 +89,21 @@ static inline void kit_define(struct kit_bytes *b, const char *name, unsigned ty
   kit_u8(b, type);
 }
 
+/* The value of a DOUBLE_ARRAY: dims lengths, then elements first, first + 1, ... */
+static inline void kit_array(struct kit_bytes *b, unsigned dims, const uint32_t *lengths, double first) {
+  size_t n = 1;
+  kit_u8(b, dims);
+  for (unsigned i = 0; i < dims; i++) {
+    kit_le(b, lengths[i], 4);
+    n *= lengths[i];
+  }
+  for (size_t i = 0; i < n; i++, first += 1) {
+    uint64_t bits;
+    memcpy(&bits, &first, sizeof bits);
+    kit_le(b, bits, 8);
+  }
+}
+
 /* ---- decoder and tables ---------------------------------------------------------------------- */
 
 #define KIT_WALL_NS INT64_C(1800000000123456789)
@@ -232,14 +247,29 @@ static inline size_t kit_put_char(char *out, size_t size, unsigned c) {
                           (int)(0x80 | (c & 63)));
 }
 
+/* JSON has no infinity, and NaN is null. */
+static inline size_t kit_put_number(char *out, size_t size, double d) {
+  return d - d == 0 ? kit_put_double(out, size, d) : (size_t)snprintf(out, size, "null");
+}
+
+/* An array without elements is [], whatever its shape. */
+static inline size_t kit_put_array(char *out, size_t size, const struct mock_array *a, unsigned depth, size_t *at) {
+  if (depth == a->dims) return kit_put_number(out, size, a->data[(*at)++]);
+  size_t n = (size_t)snprintf(out, size, "[");
+  for (uint32_t i = 0; a->n > 0 && i < a->lengths[depth]; i++) {
+    if (i > 0) n += (size_t)snprintf(out + n, size - n, ", ");
+    n += kit_put_array(out + n, size - n, a, depth + 1, at);
+  }
+  return n + (size_t)snprintf(out + n, size - n, "]");
+}
+
 static inline size_t kit_put_value(char *out, size_t size, const struct mock_value *v) {
   if (v->null) return (size_t)snprintf(out, size, v->type == QWP_TYPE_LONG256 ? "\"\"" : "null");
   switch (v->type) {
     case QWP_TYPE_BOOLEAN: return (size_t)snprintf(out, size, v->as.b ? "true" : "false");
     case QWP_TYPE_DOUBLE:
-    case QWP_TYPE_FLOAT:
-      /* JSON has no infinity */
-      return v->as.d - v->as.d == 0 ? kit_put_double(out, size, v->as.d) : (size_t)snprintf(out, size, "null");
+    case QWP_TYPE_FLOAT: return kit_put_number(out, size, v->as.d);
+    case QWP_TYPE_DOUBLE_ARRAY: return kit_put_array(out, size, v->as.array, 0, &(size_t){0});
     case QWP_TYPE_SYMBOL:
     case QWP_TYPE_VARCHAR:
     case QWP_TYPE_BINARY: return kit_put_text(out, size, v->as.text.p, v->as.text.n);

@@ -95,6 +95,14 @@ static bool next_frame(struct stream *s, size_t *at, uint8_t **payload, size_t *
 
 /* ---- "create table p_x1 (c boolean, timestamp timestamp) timestamp(timestamp) ..." ------------ */
 
+/* "double[][]" has 2, what is no array 0. */
+static unsigned array_dims(const char *type) {
+  unsigned dims = 0;
+  const char *p = type + strcspn(type, "[");
+  for (; strncmp(p, "[]", 2) == 0; p += 2) dims++;
+  return *p == '\0' && strncmp(type, "double[", 7) == 0 ? dims : 0;
+}
+
 static unsigned sql_type(const char *name, size_t n) {
   static const struct { const char *name; unsigned type; } types[] = {
     {"boolean", 0x01}, {"byte", 0x02}, {"short", 0x03}, {"int", 0x04}, {"long", 0x05}, {"float", 0x06},
@@ -105,26 +113,39 @@ static unsigned sql_type(const char *name, size_t n) {
   return 0;
 }
 
+/* One row for set_up to roll back: nulls, but for arrays, which need a value to tell their dimensions. */
+static void put_setup_cell(struct kit_bytes *b, unsigned type, unsigned dims) {
+  static const uint32_t empty[32];
+  kit_u8(b, dims ? QWP_NULLS_NONE : QWP_NULLS_BITMAP);
+  if (dims) {
+    kit_array(b, dims, empty, 0);
+    return;
+  }
+  kit_u8(b, 1);
+  if (type == QWP_TYPE_VARCHAR || type == QWP_TYPE_BINARY) kit_le(b, 0, 4);
+}
+
 static bool create_table(struct kit *k, const char *sql) {
   struct kit_bytes b;
   char name[160], columns[512];
   if (sscanf(sql, " create table %159s (%511[^)]", name, columns) != 2) return false;
   if (!strstr(sql, ") timestamp(timestamp) partition by day wal") || strstr(sql, "dedup")) return false;
   size_t count = 1, at = 0;
-  unsigned types[64];
+  unsigned types[64], dims[64];
   for (const char *p = columns; *p; p++) count += *p == ',';
   if (count > 64) return false;
-  kit_begin(&b, QWP_FLAG_DELTA, 1);
+  kit_begin(&b, QWP_FLAG_DELTA | QWP_FLAG_DEFER, 1);
   kit_delta(&b, 0, "");
-  kit_block(&b, name, 0, count);
+  kit_block(&b, name, 1, count);
   for (char *p = strtok(columns, ","); p; p = strtok(NULL, ",")) {
     char column[64], type[64];
-    if (sscanf(p, " %63s %63s", column, type) != 2 || !sql_type(type, strlen(type))) return false;
-    types[at] = sql_type(type, strlen(type));
+    if (sscanf(p, " %63s %63s", column, type) != 2) return false;
+    dims[at] = array_dims(type);
+    types[at] = dims[at] ? QWP_TYPE_DOUBLE_ARRAY : sql_type(type, strlen(type));
+    if (types[at] == 0) return false;
     kit_define(&b, strcmp(column, "timestamp") == 0 ? "" : column, types[at++]);
   }
-  for (size_t i = 0; i < at; i++) /* null flag; texts have an offset too */
-    kit_le(&b, 0, types[i] == QWP_TYPE_VARCHAR || types[i] == QWP_TYPE_BINARY ? 5 : 1);
+  for (size_t i = 0; i < at; i++) put_setup_cell(&b, types[i], dims[i]);
   return kit_send(k, &b);
 }
 
@@ -135,7 +156,7 @@ static bool set_up(struct kit *k, char *sql) {
     if (strncmp(statement, "drop table if exists", 20) == 0 || strcmp(statement, "-") == 0) continue;
     if (!create_table(k, statement)) return false;
   }
-  kit_reconnect(k);
+  kit_reconnect(k); /* rolls the rows back; the tables stay */
   return true;
 }
 
@@ -168,6 +189,7 @@ static const struct {
   {"VARCHAR -> timestamp_ns", "the same"},
   {"VARCHAR -> uuid", "the same"},
   {"VARCHAR -> long256", "the same"},
+  {"LONG_ARRAY -> double[]*", "the server takes the bits for doubles: a quirk, see WIRE-TYPE-018"},
   {"BINARY -> *", "the server parses the bytes as if they were text: a quirk that is not imitated"},
 };
 
@@ -335,7 +357,7 @@ static void probes_are_answered_as_recorded(void **state) {
   struct tally t = {0};
   rows_compared = 0;
   run_file(TEST_DATA "/server-probes.tsv", true, &t);
-  check(&t, "probes", (struct tally){.of = {[EQUAL] = 308, [WAITS] = 64, [LEFT_OUT] = 21, [KNOWN] = 7}, .rows = 77});
+  check(&t, "probes", (struct tally){.of = {[EQUAL] = 324, [WAITS] = 50, [LEFT_OUT] = 17, [KNOWN] = 9}, .rows = 83});
 }
 
 static void type_pairs_are_answered_as_recorded(void **state) {
@@ -344,7 +366,7 @@ static void type_pairs_are_answered_as_recorded(void **state) {
   rows_compared = 0;
   run_file(TEST_DATA "/server-coercions.tsv", false, &t);
   check(&t, "type pairs",
-        (struct tally){.of = {[EQUAL] = 215, [WAITS] = 83, [LEFT_OUT] = 160, [KNOWN] = 25}, .rows = 199});
+        (struct tally){.of = {[EQUAL] = 265, [WAITS] = 63, [LEFT_OUT] = 129, [KNOWN] = 26}, .rows = 248});
 }
 
 int main(void) {
