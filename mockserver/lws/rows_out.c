@@ -23,6 +23,22 @@ static void put_hex(struct mock_out *o, const char *p, size_t n) {
   mock_out_u8(o, '"');
 }
 
+/* From element *at on; an empty array is [] whatever its shape, as SQL shows it. */
+static void put_array(struct mock_out *o, const struct mock_array *a, unsigned depth, size_t *at) {
+  if (depth == a->dims) {
+    const double d = a->data[(*at)++];
+    if (isnan(d)) mock_out_text(o, "null");
+    else put_double(o, d);
+    return;
+  }
+  mock_out_u8(o, '[');
+  for (uint32_t i = 0; a->n > 0 && i < a->lengths[depth]; i++) {
+    if (i > 0) mock_out_u8(o, ',');
+    put_array(o, a, depth + 1, at);
+  }
+  mock_out_u8(o, ']');
+}
+
 static void put_value(struct mock_out *o, const struct mock_value *v) {
   if (v->null) {
     mock_out_text(o, "null");
@@ -37,6 +53,7 @@ static void put_value(struct mock_out *o, const struct mock_value *v) {
     case QWP_TYPE_BINARY:
     case QWP_TYPE_UUID:
     case QWP_TYPE_LONG256: put_hex(o, v->as.text.p, v->as.text.n); return;
+    case QWP_TYPE_DOUBLE_ARRAY: put_array(o, v->as.array, 0, &(size_t){0}); return;
     default: mock_out_decimal(o, v->as.i); return;
   }
 }

@@ -5,6 +5,7 @@
  * Tables in order of their creation, rows in order of arrival, values by column name with null where there is none.
  * Integers and timestamps are numbers in the unit of their column, DOUBLE and FLOAT have 17 digits (what JSON has no
  * number for is a text: "inf", "-inf"), SYMBOL and VARCHAR are texts, BINARY, UUID and LONG256 hex of their bytes.
+ * A DOUBLE_ARRAY is nested lists with null for NaN, and [] when it has no element.
  */
 #ifndef MOCK_LWS_ROWS_OUT_H
 #define MOCK_LWS_ROWS_OUT_H

@@ -19,6 +19,41 @@ static void written(const struct kit *k, char *text, size_t size) {
 }
 
 
+/* [[1, -2.5, inf]], [] of shape 2147483647 by 0, [[nan]], null. */
+static void arrays_are_nested_lists(void **state) {
+  (void)state;
+  struct kit k;
+  struct kit_bytes b;
+  char text[1024];
+  const double elements[] = {1, -2.5, HUGE_VAL, (double)NAN};
+  uint64_t bits[4];
+  memcpy(bits, elements, sizeof bits);
+  kit_open(&k, MOCK_ROWS_FULL);
+  kit_begin(&b, QWP_FLAG_DELTA, 1);
+  kit_delta(&b, 0, "");
+  kit_block(&b, "T", 4, 2);
+  kit_define(&b, "a", QWP_TYPE_DOUBLE_ARRAY);
+  kit_define(&b, "", QWP_TYPE_TIMESTAMP);
+  kit_u8(&b, QWP_NULLS_BITMAP), kit_u8(&b, 8);
+  kit_u8(&b, 2), kit_le(&b, 1, 4), kit_le(&b, 3, 4);
+  for (size_t i = 0; i < 3; i++) kit_le(&b, bits[i], 8);
+  kit_u8(&b, 2), kit_le(&b, INT32_MAX, 4), kit_le(&b, 0, 4);
+  kit_u8(&b, 2), kit_le(&b, 1, 4), kit_le(&b, 1, 4), kit_le(&b, bits[3], 8);
+  kit_u8(&b, QWP_NULLS_NONE);
+  for (size_t i = 0; i < 4; i++) kit_le(&b, 5, 8);
+  if (!kit_send(&k, &b)) fail_msg("refused at %zu: %s", k.err.offset, k.err.text);
+  written(&k, text, sizeof text);
+  kit_close(&k);
+  static const char *const shown[] = {"[[1,-2.5,\"inf\"]]", "[]", "[[null]]", "null"};
+  char expected[1024];
+  size_t n = 0;
+  for (int i = 0; i < 4; i++)
+    n += (size_t)snprintf(expected + n, sizeof expected - n,
+                          "{\"table\":\"T\",\"row\":%d,\"connection\":1,\"wireSeq\":0,\"values\":{\"a\":%s,"
+                          "\"timestamp\":5}}\n", i, shown[i]);
+  assert_string_equal(text, expected);
+}
+
 static void values_of_each_kind(void **state) {
   (void)state;
   struct kit k;
@@ -114,6 +149,7 @@ static void a_full_disk_is_told(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_of_each_kind),
+      cmocka_unit_test(arrays_are_nested_lists),
       cmocka_unit_test(tables_in_order_and_rows_as_they_came),
       cmocka_unit_test(nothing_is_known_of_rows_that_were_not_kept),
       cmocka_unit_test(a_full_disk_is_told),
