@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/profile.h"
-
 void mock_acks_init(struct mock_acks *a, const struct mock_entry *e) {
   *a = (struct mock_acks){.mode = e ? e->ack : MOCK_ACK_SERVER, .value = e ? e->ack_value : 0, .done = -1, .told = -1};
 }
@@ -17,7 +15,8 @@ void mock_acks_free(struct mock_acks *a) {
 bool mock_acks_table(struct mock_acks *a, const char *name, size_t n, int64_t seq_txn) {
   for (size_t i = 0; i < a->table_count; i++) {
     struct mock_committed *t = &a->tables[i];
-    if (t->name_n != n || memcmp(t->name, name, n) != 0) continue;
+    /* Mostly it is the very same string. */
+    if (t->name_n != n || (t->name != name && memcmp(t->name, name, n) != 0)) continue;
     t->seq_txn = seq_txn;
     return true;
   }
@@ -28,11 +27,7 @@ bool mock_acks_table(struct mock_acks *a, const char *name, size_t n, int64_t se
     a->tables = p;
     a->table_cap = cap;
   }
-  struct mock_committed *t = &a->tables[a->table_count++];
-  t->name_n = n < sizeof t->name ? n : sizeof t->name - 1;
-  memcpy(t->name, name, t->name_n);
-  t->name[t->name_n] = '\0';
-  t->seq_txn = seq_txn;
+  a->tables[a->table_count++] = (struct mock_committed){.name = name, .name_n = n, .seq_txn = seq_txn};
   return true;
 }
 

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/profile.h"
 #include "core/reply.h"
 #include "core/script.h"
 
@@ -36,12 +37,18 @@ struct mock_acks {
 void mock_acks_init(struct mock_acks *a, const struct mock_entry *e); /* e NULL = as the server */
 void mock_acks_free(struct mock_acks *a);
 
-/* A table committed. false = out of memory. */
+/* A table committed. The name is borrowed until the OK that names it, and must not change. false = out of
+ * memory. */
 bool mock_acks_table(struct mock_acks *a, const char *name, size_t n, int64_t seq_txn);
 
 /* true: an OK for *seq is due at this moment; it is then taken for told. The caller
  * sends it with a->tables and calls mock_acks_sent. */
 bool mock_acks_due(struct mock_acks *a, enum mock_ack_moment moment, int64_t *seq);
+/* What mock_acks_due says behind most messages of most connections, without the call: as the server, and too few
+ * are unacknowledged for an OK. */
+static inline bool mock_acks_gather(const struct mock_acks *a, enum mock_ack_moment moment) {
+  return a->mode == MOCK_ACK_SERVER && moment == MOCK_ACK_AT_MESSAGE && a->done - a->told < MOCK_ACK_BATCH;
+}
 /* LIE: true once, after the first message whatever became of it. */
 bool mock_acks_lie(struct mock_acks *a, int64_t *seq);
 void mock_acks_sent(struct mock_acks *a); /* forgets the tables */

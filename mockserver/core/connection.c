@@ -168,14 +168,6 @@ void mock_conn_flush(struct mock_conn *c) {
 
 /* ---- pace of reading ----------------------------------------------------------------- */
 
-bool mock_conn_held(const struct mock_conn *c) {
-  const struct mock_script *s = c->m->options.script;
-  if (c->stage != MOCK_STAGE_WS) return false;
-  if (c->stalled_until_ns > c->m->now_ns) return true;
-  if (c->drain_rate > 0 && c->drain_at_ns > c->m->now_ns) return true;
-  return c->blocked && ((s && s->blocking_acks) || c->out.n > MOCK_OUT_QUEUE_BYTES);
-}
-
 static size_t wanted_limit(const struct mock_conn *c) {
   enum { PIECES_A_SECOND = 100, PIECE_MAX = 65536 };
   if (c->stage != MOCK_STAGE_WS) return 0;

@@ -122,7 +122,6 @@ void mock_conn_violation(struct mock_conn *c, const char *requirement, int64_t w
                          const char *text);
 void mock_conn_flush(struct mock_conn *c);            /* writes `out`; may end the connection */
 void mock_conn_pace(struct mock_conn *c);             /* tells the transport what may be read */
-bool mock_conn_held(const struct mock_conn *c);       /* nothing more may be looked at now */
 void mock_conn_resume(struct mock_conn *c);           /* looks at what was held, if it may */
 void mock_conn_close(struct mock_conn *c, const char *label);  /* politely, once `out` is written */
 void mock_conn_reset(struct mock_conn *c, const char *label);  /* RST now */
@@ -130,6 +129,15 @@ void mock_conn_ended(struct mock_conn *c, const char *label);  /* the transport 
 void mock_conn_close_frame(struct mock_conn *c, unsigned code, const char *reason, const char *label);
 int64_t mock_conn_due(const struct mock_conn *c);     /* INT64_MAX = never */
 void mock_conn_tick(struct mock_conn *c);
+
+/* Nothing more may be looked at now. Asked before every frame. */
+static inline bool mock_conn_held(const struct mock_conn *c) {
+  const struct mock_script *s = c->m->options.script;
+  if (c->stage != MOCK_STAGE_WS) return false;
+  if (c->stalled_until_ns > c->m->now_ns) return true;
+  if (c->drain_rate > 0 && c->drain_at_ns > c->m->now_ns) return true;
+  return c->blocked && ((s && s->blocking_acks) || c->out.n > MOCK_OUT_QUEUE_BYTES);
+}
 
 /* handshake.c */
 size_t mock_conn_head(struct mock_conn *c, const uint8_t *p, size_t n); /* returns bytes used */

@@ -322,21 +322,8 @@ static struct schema *schema_slot(struct mock_decoder *d, const uint8_t *name, s
   return &d->schemas[(name[0] + 3u * name[n - 1] + 7u * n) % SCHEMA_SLOTS];
 }
 
-/* Short equal strings are the rule: no call for them, and the tail is compared once more with
- * what precedes it rather than byte by byte. */
-MOCK_EVERY bool same_bytes(const uint8_t *p, const uint8_t *q, size_t n) {
-  if (n > 64) return memcmp(p, q, n) == 0;
-  if (n >= 8) {
-    for (size_t i = 0; i + 8 < n; i += 8)
-      if (mock_load64(p + i) != mock_load64(q + i)) return false;
-    return mock_load64(p + n - 8) == mock_load64(q + n - 8);
-  }
-  if (n >= 4) return mock_load32(p) == mock_load32(q) && mock_load32(p + n - 4) == mock_load32(q + n - 4);
-  return n == 0 || (p[0] == q[0] && p[n / 2] == q[n / 2] && p[n - 1] == q[n - 1]);
-}
-
 MOCK_EVERY bool starts_with(const struct mock_reader *r, const uint8_t *bytes, size_t n) {
-  return n <= mock_reader_left(r) && same_bytes(r->p, bytes, n);
+  return n <= mock_reader_left(r) && mock_same_bytes(r->p, bytes, n);
 }
 
 /* The schema of s stands at the cursor, behind another row count: skip it. */
@@ -366,7 +353,7 @@ MOCK_RARE static struct schema *read_head(struct decode *x, size_t *rows) {
   bool clean = true;
   if (!read_table_name(x, &name, &name_n)) return NULL;
   struct schema *s = schema_slot(x->d, name, name_n);
-  const bool known = s->number && s->name_n == name_n && same_bytes(s->head + s->name_at, name, name_n);
+  const bool known = s->number && s->name_n == name_n && mock_same_bytes(s->head + s->name_at, name, name_n);
   if (!known && !mock_utf8_valid(name, name_n)) {
     mock_reader_fail(r, "table name is not UTF-8");
     return NULL;

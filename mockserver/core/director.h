@@ -30,6 +30,11 @@ struct mock_director {
 bool mock_director_init(struct mock_director *d, const struct mock_entry *entry, bool *ever);
 void mock_director_free(struct mock_director *d);
 
+/* Nothing is scripted for the connection: none of the questions below has an answer. */
+static inline bool mock_director_idle(const struct mock_director *d) {
+  return !d->entry || d->entry->rule_count == 0;
+}
+
 /* Takes the next rule, from index *at on, whose trigger of that kind is due now, marks
  * it fired and moves *at behind it; NULL = none. The counters above must be up to date. */
 const struct mock_rule *mock_director_take(struct mock_director *d, enum mock_trigger t, bool is_catchup,

@@ -27,7 +27,7 @@ void mock_journal_init(struct mock_journal *j, const struct mock_options *o) {
 void mock_journal_free(struct mock_journal *j) { mock_out_free(&j->buffer); }
 
 bool mock_journal_begin(struct mock_journal *j, const struct mock_journal_place *at, const char *event, bool detail) {
-  if (j->level == MOCK_JOURNAL_OFF || (detail && j->level != MOCK_JOURNAL_FULL)) return false;
+  if (j->level == MOCK_JOURNAL_OFF || (detail && !mock_journal_details(j))) return false;
   mock_out_clear(&j->buffer);
   mock_out_text(&j->buffer, "{\"t_ns\":");
   mock_out_decimal(&j->buffer, at->t_ns);

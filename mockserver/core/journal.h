@@ -39,6 +39,9 @@ struct mock_journal_place {
 void mock_journal_init(struct mock_journal *j, const struct mock_options *o);
 void mock_journal_free(struct mock_journal *j);
 
+/* Events that belong to level full only are wanted. */
+static inline bool mock_journal_details(const struct mock_journal *j) { return j->level == MOCK_JOURNAL_FULL; }
+
 /* Begins a line; false = it is not wanted (then nothing else may be called). detail:
  * the event belongs to level full only. */
 bool mock_journal_begin(struct mock_journal *j, const struct mock_journal_place *at, const char *event, bool detail);

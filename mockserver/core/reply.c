@@ -17,19 +17,40 @@ void mock_reply_frame(struct mock_out *o, unsigned opcode, size_t n) {
   for (size_t i = bytes; i-- > 0;) mock_out_u8(o, (unsigned)((uint64_t)n >> (8 * i)) & 0xFFu);
 }
 
+/* Little-endian, one move each; they return what follows. */
+static uint8_t *put16(uint8_t *p, unsigned v) {
+  p[0] = (uint8_t)v;
+  p[1] = (uint8_t)(v >> 8);
+  return p + 2;
+}
+
+static uint8_t *put64(uint8_t *p, uint64_t v) {
+  p[0] = (uint8_t)v;
+  p[1] = (uint8_t)(v >> 8);
+  p[2] = (uint8_t)(v >> 16);
+  p[3] = (uint8_t)(v >> 24);
+  p[4] = (uint8_t)(v >> 32);
+  p[5] = (uint8_t)(v >> 40);
+  p[6] = (uint8_t)(v >> 48);
+  p[7] = (uint8_t)(v >> 56);
+  return p + 8;
+}
+
 void mock_reply_ok(struct mock_out *o, int64_t seq, const struct mock_committed *tables, size_t count) {
   if (count > QWP_MAX_TABLES) count = QWP_MAX_TABLES; /* the field is a u16 */
   size_t n = 1 + 8 + 2;
   for (size_t i = 0; i < count; i++) n += 2 + tables[i].name_n + 8;
 
   mock_reply_frame(o, QWP_WS_BINARY, n);
-  mock_out_u8(o, QWP_ST_OK);
-  mock_out_le(o, (uint64_t)seq, 8);
-  mock_out_le(o, count, 2);
+  uint8_t *at = mock_out_reserve(o, n);
+  if (!at) return;
+  *at++ = QWP_ST_OK;
+  at = put64(at, (uint64_t)seq);
+  at = put16(at, (unsigned)count);
   for (size_t i = 0; i < count; i++) {
-    mock_out_le(o, tables[i].name_n, 2);
-    mock_out_put(o, tables[i].name, tables[i].name_n);
-    mock_out_le(o, (uint64_t)tables[i].seq_txn, 8);
+    at = put16(at, (unsigned)tables[i].name_n);
+    memcpy(at, tables[i].name, tables[i].name_n);
+    at = put64(at + tables[i].name_n, (uint64_t)tables[i].seq_txn);
   }
 }
 

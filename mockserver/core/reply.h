@@ -16,7 +16,7 @@
 
 /* A table that committed since the previous OK, with its latest transaction number. */
 struct mock_committed {
-  char name[128]; /* QWP_MAX_NAME_BYTES and a NUL */
+  const char *name; /* borrowed from the table */
   size_t name_n;
   int64_t seq_txn;
 };

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "qwp/wire.h"
-
 static enum mock_ws_answer broken(struct mock_ws_frame *f, const char *requirement, const char *wrong) {
   f->requirement = requirement;
   f->wrong = wrong;
@@ -46,23 +44,6 @@ enum mock_ws_answer mock_ws_parse(const uint8_t *p, size_t n, struct mock_ws_fra
   if (n < f->header_n) return MOCK_WS_MORE;
   memcpy(f->key, p + 2 + length_n, 4);
   return MOCK_WS_HEADER;
-}
-
-void mock_ws_unmask(uint8_t *dst, const uint8_t *src, size_t n, const uint8_t key[4]) {
-  uint8_t twice[8];
-  memcpy(twice, key, 4);
-  memcpy(twice + 4, key, 4);
-  uint64_t mask;
-  memcpy(&mask, twice, 8); /* byte order does not matter: xor is bytewise */
-
-  size_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    uint64_t word;
-    memcpy(&word, src + i, 8);
-    word ^= mask;
-    memcpy(dst + i, &word, 8);
-  }
-  for (; i < n; i++) dst[i] = src[i] ^ key[i & 3];
 }
 
 unsigned mock_ws_close_echo(unsigned code) {

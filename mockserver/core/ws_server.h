@@ -18,6 +18,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "qwp/wire.h"
 
 #define MOCK_WS_HEADER_MAX 14
 
@@ -36,8 +39,43 @@ struct mock_ws_frame {
 /* Looks at the first n bytes of a frame. BROKEN is told as early as the bytes show it. */
 enum mock_ws_answer mock_ws_parse(const uint8_t *p, size_t n, struct mock_ws_frame *f);
 
-/* dst[i] = src[i] ^ key[i % 4]; dst may be src. Eight bytes at a time. */
-void mock_ws_unmask(uint8_t *dst, const uint8_t *src, size_t n, const uint8_t key[4]);
+/* What nearly every frame of a client is: a whole binary message in the short form of length. False: it is
+ * something else, or not all of it is here, and mock_ws_parse tells. True says what mock_ws_parse would. */
+static inline bool mock_ws_parse_usual(const uint8_t *p, size_t n, struct mock_ws_frame *f) {
+  enum { FIN_BINARY = 0x80 | QWP_WS_BINARY, MASK_BIT = 0x80, HEADER_N = 6 };
+  if (n < HEADER_N || p[0] != FIN_BINARY) return false;
+  const unsigned payload_n = p[1] ^ MASK_BIT; /* above 125: unmasked, or a longer form */
+  if (payload_n > 125 || payload_n > n - HEADER_N) return false;
+  f->fin = f->minimal = true;
+  f->opcode = QWP_WS_BINARY;
+  f->header_n = HEADER_N;
+  f->payload_n = payload_n;
+  memcpy(f->key, p + 2, 4);
+  return true;
+}
+
+/* dst[i] = src[i] ^ key[i % 4]; dst may be src. Whole words, then what is left of one in halves, so that a
+ * short message costs no loop over its last bytes. */
+static inline void mock_ws_unmask(uint8_t *dst, const uint8_t *src, size_t n, const uint8_t key[4]) {
+  uint32_t key4, four;
+  uint64_t eight;
+  memcpy(&key4, key, 4); /* byte order does not matter: xor is bytewise */
+  const uint64_t key8 = (uint64_t)key4 << 32 | key4;
+
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    memcpy(&eight, src + i, 8);
+    eight ^= key8;
+    memcpy(dst + i, &eight, 8);
+  }
+  if (n & 4) {
+    memcpy(&four, src + i, 4);
+    four ^= key4;
+    memcpy(dst + i, &four, 4);
+    i += 4;
+  }
+  for (size_t k = 0; i < n; i++, k++) dst[i] = src[i] ^ key[k]; /* three at most */
+}
 
 /* The code a Close is answered with [WS-008]: none, < 1000, > 4999, 1005, 1006, 1015
  * become 1000; 1004 and 2000-2999 become 1002; all others are echoed. code 0 = none. */

@@ -53,6 +53,29 @@ static void both_length_forms_are_read_and_a_long_one_is_noticed(void **state) {
   check_header(0, 127, 14, false);
 }
 
+/* The short way of telling a frame agrees with the whole one wherever it speaks, and speaks of what it should. */
+static void a_usual_frame_is_told_as_any_other(void **state) {
+  (void)state;
+  size_t usual = 0;
+  for (unsigned first = 0; first < 256; first++)
+    for (unsigned second = 0; second < 256; second++) {
+      uint8_t p[6 + 130] = {(uint8_t)first, (uint8_t)second, 0, 9, 'K', 'E', 'Y', '!'};
+      const size_t whole = 6 + (second & 0x7F);
+      for (size_t n = 0; n <= sizeof p; n++) {
+        struct mock_ws_frame f, g;
+        const bool expected = first == 0x82 && second >= 0x80 && second <= 0x80 + 125 && n >= whole;
+        assert_int_equal(mock_ws_parse_usual(p, n, &f), expected);
+        if (!expected) continue;
+        usual++;
+        assert_int_equal(mock_ws_parse(p, n, &g), MOCK_WS_HEADER);
+        assert_true(f.fin == g.fin && f.minimal == g.minimal && f.opcode == g.opcode);
+        assert_true(f.header_n == g.header_n && f.payload_n == g.payload_n);
+        assert_memory_equal(f.key, g.key, 4);
+      }
+    }
+  assert_int_equal(usual, 126 * 131 - 125 * 126 / 2); /* lengths 0..125, each from its whole frame on */
+}
+
 static void unmasking_equals_the_definition_at_every_length_and_offset(void **state) {
   (void)state;
   static const uint8_t key[4] = {0x11, 0x9E, 0x00, 0xFF};
@@ -67,9 +90,11 @@ static void unmasking_equals_the_definition_at_every_length_and_offset(void **st
       assert_memory_equal(dst, want, sizeof dst);
     }
   }
-  memcpy(dst, src, sizeof src);
-  mock_ws_unmask(dst, dst, sizeof dst, key); /* in place */
-  for (size_t i = 0; i < sizeof src; i++) assert_int_equal(dst[i], src[i] ^ key[i % 4]);
+  for (size_t n = 0; n <= sizeof src; n++) { /* in place */
+    memcpy(dst, src, sizeof src);
+    mock_ws_unmask(dst, dst, n, key);
+    for (size_t i = 0; i < sizeof src; i++) assert_int_equal(dst[i], i < n ? src[i] ^ key[i % 4] : src[i]);
+  }
 }
 
 static void a_close_is_answered_as_the_server_does(void **state) {
@@ -85,6 +110,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_broken_header_is_told_and_by_its_requirement),
     cmocka_unit_test(both_length_forms_are_read_and_a_long_one_is_noticed),
+    cmocka_unit_test(a_usual_frame_is_told_as_any_other),
     cmocka_unit_test(unmasking_equals_the_definition_at_every_length_and_offset),
     cmocka_unit_test(a_close_is_answered_as_the_server_does),
   };
