@@ -174,8 +174,8 @@ MOCK_EVERY void forget(struct mock_pending_table *pt) {
 MOCK_EVERY void publish(struct mock_tables *t, struct mock_pending_table *pt) {
   struct mock_table *table = pt->table;
   size_t fresh = 0;
-  const int64_t *ids = pt->ids, *end = ids + pt->id_count;
-  for (; ids < end; ids++) fresh += mock_id_set_add(&table->ids, *ids);
+  const int64_t *ids = pt->ids;
+  for (size_t i = 0; i < pt->id_count; i++) fresh += mock_id_set_add(&table->ids, ids[i]);
   t->unique += fresh;
   t->doubled += pt->id_count - fresh;
   if (pt->rowset.rows > 0) mock_rowset_append(&table->rowset, &pt->rowset);
