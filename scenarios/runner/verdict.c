@@ -31,12 +31,19 @@ static bool fails(struct judging *j, int line, const char *fmt, ...) {
   return false;
 }
 
+/* All of them: which is the cause of the others is for a person to see. */
 static bool everything_fired(struct judging *j) {
-  if (!j->o->unfired[0]) return true;
-  size_t first = strcspn(j->o->unfired, "\n");
+  const char *rest = j->o->unfired;
+  if (!*rest) return true;
   int line = 0, skip = 0;
-  if (sscanf(j->o->unfired, "line %d: %n", &line, &skip) < 1) skip = 0;
-  return fails(j, line, "%.*s", (int)first - skip, j->o->unfired + skip);
+  if (sscanf(rest, "line %d: %n", &line, &skip) == 1) rest += skip;
+  char text[600] = "";
+  while (*rest) {
+    size_t n = strcspn(rest, "\n"), used = strlen(text);
+    snprintf(text + used, sizeof text - used, "%s%.*s", used ? "; " : "", (int)n, rest);
+    rest += n + (rest[n] == '\n');
+  }
+  return fails(j, line, "%s", text);
 }
 
 /* A fault or step of the script that never came is often why something else went wrong: it is told behind it. */

@@ -63,7 +63,7 @@ static void a_fault_that_did_not_fire_is_red(void **state) {
   begin(GOOD);
   observe_unfired(&seen, "line 12: client.send EPIPE did not fire (0 such calls were made)");
   observe_unfired(&seen, "line 13: another");
-  assert_red("x.yaml:12: client.send EPIPE did not fire (0 such calls were made)");
+  assert_red("x.yaml:12: client.send EPIPE did not fire (0 such calls were made); line 13: another");
   end();
 }
 
