@@ -338,9 +338,10 @@ static inline bool lw_due(const struct lw *w) {
 }
 
 static inline void lw_step(struct lw *w) {
+  int64_t now_ns = w->now_ns; /* one look at the clock a step, as a driver does it */
   w->woken = false;
-  w->want = qwp_loop_step(w->loop, w->now_ns);
-  if (!w->want.stopped) qwp_loop_wait(w->loop, &w->want, w->now_ns);
+  w->want = qwp_loop_step(w->loop, now_ns);
+  if (!w->want.stopped) qwp_loop_wait(w->loop, &w->want, now_ns);
 }
 
 static inline bool lw_turn(struct lw *w) {
@@ -412,7 +413,7 @@ static inline void lw_world(struct lw *w) {
 static inline void lw_init(struct lw *w, const char *config) {
   lw_world(w);
   struct qwp_error err;
-  if (qwp_config_parse(config, &w->config, &err) != QWP_OK) fail_msg("%s", err.text);
+  if (qwp_config_parse(config, &w->ops, &w->config, &err) != QWP_OK) fail_msg("%s", err.text);
   w->ring = qwp_ring_new(&w->ops, (size_t)w->config.sf_max_segment_bytes, (size_t)w->config.sf_max_total_bytes);
   assert_non_null(w->ring);
   struct qwp_loop_options o = {&w->ops, &w->driver, &w->config, w->ring, lw_log, w};
@@ -435,7 +436,7 @@ static inline void lw_forget(struct lw *w) {
 static inline void lw_free(struct lw *w) {
   qwp_loop_del(w->loop);
   qwp_ring_del(w->ring);
-  qwp_config_free(&w->config);
+  qwp_config_free(&w->config, &w->ops);
   lw_forget(w);
 }
 

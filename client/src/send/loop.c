@@ -123,6 +123,7 @@ static void begin_close(struct qwp_loop *loop) {
     return;
   }
   loop->state = QWP_LOOP_CLOSING;
+  loop->now_ns = loop->ops->clock->now_ns(loop->ops->clock_ctx); /* a backlog may have made this a long step */
   loop->close_deadline_ns = loop->now_ns + GOODBYE_NS;
 }
 
@@ -158,22 +159,24 @@ static enum qwp_status say_goodbye(struct qwp_loop *loop, struct qwp_error *err)
   return QWP_OK;
 }
 
+/* One receive attempt a step, also if more is there: each step has a time of its own, so a
+ * server that never stops talking cannot outlast the deadline. */
 static enum qwp_turn closing(struct qwp_loop *loop, struct qwp_want *want) {
   struct qwp_error err;
-  enum qwp_status st = QWP_OK;
-  while (st == QWP_OK && loop->now_ns < loop->close_deadline_ns) {
+  bool over = loop->now_ns >= loop->close_deadline_ns;
+  if (!over) {
     enum qwp_status out = say_goodbye(loop, &err);
-    st = qwp_loop_receive(loop, &err);
-    if (out != QWP_OK && out != QWP_AGAIN) st = out;
-    if (st == QWP_AGAIN) {
-      want->sock = qwp_ws_sock(loop->ws);
-      want->interest = out == QWP_AGAIN ? QWP_READABLE | QWP_WRITABLE : QWP_READABLE;
-      want->deadline_ns = loop->close_deadline_ns;
-      return QWP_TURN_WAIT;
-    }
+    enum qwp_status in = qwp_loop_receive(loop, &err);
+    over = qwp_loop_is_over(out) || qwp_loop_is_over(in);
+    want->interest = out == QWP_AGAIN ? QWP_READABLE | QWP_WRITABLE : QWP_READABLE;
   }
-  stop(loop);
-  return QWP_TURN_AGAIN;
+  if (over) {
+    stop(loop);
+    return QWP_TURN_AGAIN;
+  }
+  want->sock = qwp_ws_sock(loop->ws);
+  want->deadline_ns = loop->close_deadline_ns;
+  return QWP_TURN_WAIT;
 }
 
 /* ---- step ----------------------------------------------------------------------------- */
@@ -227,6 +230,8 @@ struct qwp_want qwp_loop_step(struct qwp_loop *loop, int64_t now_ns) {
 }
 
 int qwp_loop_wait(struct qwp_loop *loop, const struct qwp_want *want, int64_t now_ns) {
+  /* The deadline counts from the step's newest look at the clock, and the step may have been long. */
+  if (loop->now_ns > now_ns) now_ns = loop->now_ns;
   int64_t timeout_ns = QWP_NEVER;
   if (want->deadline_ns != QWP_NEVER) timeout_ns = want->deadline_ns > now_ns ? want->deadline_ns - now_ns : 0;
   return loop->ops->net->wait(loop->ops->net_ctx, want->sock, want->interest, timeout_ns);

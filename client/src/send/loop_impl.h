@@ -111,6 +111,9 @@ struct qwp_loop {
   qwp_counter wakes;      /* producer's */
 };
 
+/* Neither done nor to be tried again: the connection has ended. */
+static inline bool qwp_loop_is_over(enum qwp_status st) { return st != QWP_OK && st != QWP_AGAIN; }
+
 void qwp_loop_log(struct qwp_loop *loop, enum qwp_log_level level, const char *fmt, ...) QWP_PRINTF(3, 4);
 uint64_t qwp_loop_random(struct qwp_loop *loop);
 /* Shows the numbers and tells the driver that something moved. */

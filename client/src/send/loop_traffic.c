@@ -7,8 +7,6 @@
 
 #define LAST_WORDS_READS_MAX 1024 /* receive attempts on a connection whose write failed */
 
-static bool is_over(enum qwp_status st) { return st != QWP_OK && st != QWP_AGAIN; }
-
 /* ---- answers ----------------------------------------------------------------------------- */
 
 static void note_ok(struct qwp_loop *loop, int64_t sequence) {
@@ -49,8 +47,7 @@ static enum qwp_status on_message(void *ctx, unsigned opcode, const uint8_t *pay
 static void apply_acks(struct qwp_loop *loop) {
   int64_t fsn = qwp_inflight_ackable(&loop->inflight);
   if (!qwp_inflight_acked(&loop->inflight, fsn)) return;
-  qwp_cursor_next_segment(loop->ring, &loop->cursor); /* it may stand at the end of what trim frees */
-  qwp_ring_trim(loop->ring, fsn);
+  qwp_ring_trim(loop->ring, &loop->cursor, fsn);
   qwp_poison_acked(&loop->poison, fsn);
   loop->idle_recycles = 0;
   qwp_loop_progress(loop);
@@ -318,7 +315,7 @@ enum qwp_turn qwp_loop_traffic(struct qwp_loop *loop, struct qwp_want *want) {
   struct qwp_error err;
   do {
     enum qwp_status st = qwp_loop_receive(loop, &err);
-    if (is_over(st)) {
+    if (qwp_loop_is_over(st)) {
       connection_over(loop, st, &err);
       return QWP_TURN_AGAIN;
     }

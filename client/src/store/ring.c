@@ -169,11 +169,13 @@ static void give_back(struct qwp_ring *ring, struct qwp_segment *s) {
   atomic_fetch_sub_explicit(&ring->bytes, (int64_t)ring->segment_bytes, memory_order_relaxed);
 }
 
-void qwp_ring_trim(struct qwp_ring *ring, int64_t fsn) {
+void qwp_ring_trim(struct qwp_ring *ring, struct qwp_cursor *c, int64_t fsn) {
   if (fsn <= qwp_ring_acked(ring) || fsn > qwp_ring_published(ring)) return;
   struct qwp_segment *s = atomic_load_explicit(&ring->head, memory_order_acquire);
   struct qwp_segment *next;
   while ((next = atomic_load_explicit(&s->next, memory_order_acquire)) && next->base_fsn - 1 <= fsn) {
+    /* The cursor leaves now that the seal is seen: a moment earlier this may have been the newest segment. */
+    if (s == c->segment && !qwp_cursor_next_segment(ring, c)) break;
     atomic_store_explicit(&ring->head, next, memory_order_relaxed);
     give_back(ring, s);
     s = next;

@@ -75,9 +75,9 @@ bool qwp_cursor_next_segment(struct qwp_ring *ring, struct qwp_cursor *c);
 
 /* Everything up to and including fsn is acknowledged: frees whole segments that lie
  * below it (one of them is kept for the next publish and stays in qwp_ring_bytes).
- * Values at or below the mark, or above published, change nothing. A cursor that
- * stands at the end of a freed segment is dead: step it with qwp_cursor_next_segment
- * before. */
-void qwp_ring_trim(struct qwp_ring *ring, int64_t fsn);
+ * Values at or below the mark, or above published, change nothing. *c is the loop's
+ * cursor: at the end of a segment that goes it is moved into the next one, and a
+ * segment it has not read to its end stays. */
+void qwp_ring_trim(struct qwp_ring *ring, struct qwp_cursor *c, int64_t fsn);
 
 #endif

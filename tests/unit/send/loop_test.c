@@ -810,6 +810,62 @@ static void close_of_a_stalled_connection_is_bounded(void **state) {
   lw_free(&w);
 }
 
+static ssize_t never_silent(void *ctx, qwp_sock sock, void *buf, size_t n) {
+  struct lw *w = ctx;
+  if (w->conns[sock].upgraded) {
+    lw_ok(w, sock, -1);
+    w->now_ns += 10 * LW_MS;
+    assert_true(w->now_ns < 100000 * LW_MS); /* it would go on for ever */
+  }
+  return lw_net_recv(ctx, sock, buf, n);
+}
+
+/* Answers come faster than they are read, so no receive attempt ever finds nothing. */
+static void close_of_a_talking_server_is_bounded(void **state) {
+  (void)state;
+  struct qwp_net_ops net = LW_NET;
+  struct lw w;
+  lw_init(&w, QUIET);
+  lw_publish(&w, 64, 1);
+  lw_run(&w);
+  net.recv = never_silent;
+  w.ops.net = &net;
+  int64_t asked_ns = w.now_ns;
+  qwp_loop_request_close(w.loop);
+  for (int i = 0; i < 200 && !w.want.stopped; i++) lw_step(&w);
+  assert_true(w.want.stopped);
+  assert_true(w.conns[0].fin);
+  assert_int_equal(w.now_ns - asked_ns, 1000 * LW_MS);
+  lw_free(&w);
+}
+
+static long slow_and_refused(struct lw *w, int conn, size_t n) {
+  if (w->conns[conn].out.n == 0) {
+    w->now_ns += 60000 * LW_MS;
+    lw_nack(w, conn, QWP_ST_WRITE_ERROR, 0, "disk full");
+  }
+  return (long)n;
+}
+
+/* The clock is read once a step. A pause that begins at the end of a step of a minute is no minute longer. */
+static void a_long_step_does_not_lengthen_the_pause_behind_it(void **state) {
+  (void)state;
+  struct lw w;
+  lw_init(&w, QUIET);
+  lw_run(&w);
+  w.on_send = slow_and_refused;
+  lw_publish(&w, 70000, 2); /* two writes in one step */
+  lw_run(&w);
+  assert_int_equal(lw_metrics(&w).loop_strikes, 1);
+  assert_int_equal(w.conn_count, 1);
+  int64_t pause_ns = w.want.deadline_ns - w.now_ns;
+  assert_in_range(pause_ns, 10 * LW_MS, 20 * LW_MS - 1);
+  const struct lw_trace *last = &w.trace[w.trace_n - 1];
+  assert_int_equal(last->kind, 'w');
+  assert_int_equal(last->result, pause_ns);
+  lw_free(&w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(p121_07_all_published_frames_leave_in_one_write),
@@ -850,6 +906,8 @@ int main(void) {
       cmocka_unit_test(case_84_a_pong_leaves_without_data),
       cmocka_unit_test(close_says_goodbye_in_any_state),
       cmocka_unit_test(close_of_a_stalled_connection_is_bounded),
+      cmocka_unit_test(close_of_a_talking_server_is_bounded),
+      cmocka_unit_test(a_long_step_does_not_lengthen_the_pause_behind_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,12 @@ static bool next(struct qwp_ring *ring, struct qwp_cursor *c, int64_t *id) {
   }
 }
 
+/* With nobody reading. */
+static void trim(struct qwp_ring *ring, int64_t fsn) {
+  struct qwp_cursor nobody = {0};
+  qwp_ring_trim(ring, &nobody, fsn);
+}
+
 static void del(struct qwp_ring *ring) {
   qwp_ring_del(ring);
   assert_int_equal(mem.live, 0);
@@ -87,15 +93,15 @@ static void trim_frees_whole_segments_and_keeps_one_at_hand(void **state) {
   (void)state;
   struct qwp_ring *ring = ring_of(10);
   for (int64_t i = 0; i < 100; i++) publish(ring, i);
-  qwp_ring_trim(ring, 30);
+  trim(ring, 30);
   assert_int_equal(qwp_ring_bytes(ring), 4 * SEGMENT);
-  qwp_ring_trim(ring, 31); /* the first segment: becomes the spare */
+  trim(ring, 31); /* the first segment: becomes the spare */
   assert_int_equal(qwp_ring_bytes(ring), 4 * SEGMENT);
   assert_int_equal(qwp_ring_acked(ring), 31);
-  qwp_ring_trim(ring, 20);
-  qwp_ring_trim(ring, 100);
+  trim(ring, 20);
+  trim(ring, 100);
   assert_int_equal(qwp_ring_acked(ring), 31); /* behind, and beyond: nothing */
-  qwp_ring_trim(ring, 99);
+  trim(ring, 99);
   assert_int_equal(qwp_ring_bytes(ring), 2 * SEGMENT); /* the active one and the spare */
   uint64_t calls = mem.calls;
   for (int64_t i = 100; i < 150; i++) publish(ring, i);
@@ -118,9 +124,9 @@ static void a_full_store_pushes_back_and_loses_nothing(void **state) {
   assert_int_equal(i, 64);
   assert_int_equal(publish(ring, i), QWP_BACKPRESSURE);
   assert_int_equal(qwp_ring_published(ring), 63);
-  qwp_ring_trim(ring, 30);
+  trim(ring, 30);
   assert_int_equal(publish(ring, i), QWP_BACKPRESSURE); /* the segment is not free yet */
-  qwp_ring_trim(ring, 31);
+  trim(ring, 31);
   assert_int_equal(publish(ring, i), QWP_OK);
   struct qwp_cursor c;
   int64_t id;
@@ -217,6 +223,43 @@ static void a_frame_between_the_end_and_the_seal_is_not_skipped(void **state) {
   del(ring);
 }
 
+/* The loop has read and sent the newest segment to its end, the seal comes, then the acknowledgement: the segment goes,
+ * and the cursor must not stay in it. */
+static void a_seal_between_the_end_and_the_trim_takes_the_cursor_along(void **state) {
+  (void)state;
+  struct qwp_ring *ring = ring_of(2);
+  for (int64_t i = 0; i < 32; i++) publish(ring, i);
+  struct qwp_cursor c;
+  int64_t id;
+  qwp_ring_seek(ring, &c, 31);
+  assert_true(next(ring, &c, &id));
+  assert_false(next(ring, &c, &id)); /* at the end of the newest */
+  assert_int_equal(publish(ring, 32), QWP_OK);
+  qwp_ring_trim(ring, &c, 31);
+  for (int64_t i = 33; i < 96; i++) assert_int_equal(publish(ring, i), QWP_OK);
+  for (int64_t i = 32; i < 96; i++) { /* the first segment is filled anew meanwhile */
+    assert_true(next(ring, &c, &id));
+    assert_int_equal(id, i);
+  }
+  del(ring);
+}
+
+static void a_segment_not_read_to_its_end_stays(void **state) {
+  (void)state;
+  struct qwp_ring *ring = ring_of(2);
+  for (int64_t i = 0; i < 33; i++) publish(ring, i);
+  struct qwp_cursor c;
+  int64_t id;
+  qwp_ring_seek(ring, &c, 31);
+  qwp_ring_trim(ring, &c, 31); /* ahead of the reader: a caller's mistake that must not become a wild pointer */
+  assert_true(next(ring, &c, &id));
+  assert_int_equal(id, 31);
+  qwp_ring_trim(ring, &c, 32);
+  assert_true(next(ring, &c, &id));
+  assert_int_equal(id, 32);
+  del(ring);
+}
+
 /* P121-18, on two threads: 50 000 frames, 32 a segment, trimmed while they are written. */
 #define FRAMES 50000
 
@@ -261,8 +304,7 @@ static void two_threads_lose_nothing(void **state) {
       continue;
     }
     assert_int_equal(id, expect);
-    qwp_cursor_next_segment(ring, &c);
-    qwp_ring_trim(ring, expect);
+    qwp_ring_trim(ring, &c, expect);
     assert_int_equal(qwp_ring_acked(ring), expect);
     expect++;
   }
@@ -279,6 +321,8 @@ int main(void) {
       cmocka_unit_test(no_memory_changes_nothing),
       cmocka_unit_test(a_frame_is_seen_whole_or_not_at_all),
       cmocka_unit_test(a_frame_between_the_end_and_the_seal_is_not_skipped),
+      cmocka_unit_test(a_seal_between_the_end_and_the_trim_takes_the_cursor_along),
+      cmocka_unit_test(a_segment_not_read_to_its_end_stays),
       cmocka_unit_test(two_threads_lose_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
