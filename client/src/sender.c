@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/errno_text.h"
 #include "encode/message.h"
 #include "qwp/wire.h"
 #include "sender_impl.h"
@@ -53,6 +54,14 @@ void qwp_sender_show_pending(struct qwp_sender *s) {
 
 static enum qwp_status no_memory(struct qwp_error *err) { return qwp_fail(err, QWP_NOMEM, "out of memory"); }
 
+/* The system refused one of its things, with a positive errno. */
+static enum qwp_status no_resource(struct qwp_error *err, int sys_errno, const char *what) {
+  char text[QWP_ERRNO_TEXT_BYTES];
+  qwp_fail(err, QWP_NOMEM, "%s: %s", what, qwp_errno_text(sys_errno, text, sizeof text));
+  if (err) err->sys_errno = sys_errno;
+  return QWP_NOMEM;
+}
+
 /* An empty sender in the world it will live in. */
 static struct qwp_sender *new_sender(const struct qwp_sender_options *opt, struct qwp_error *err) {
   struct qwp_ops own;
@@ -61,8 +70,7 @@ static struct qwp_sender *new_sender(const struct qwp_sender_options *opt, struc
   if (has_own) {
     int r = qwp_ops_posix_init(&own);
     if (r != 0) {
-      qwp_fail(err, QWP_NOMEM, "the operating system gives no event descriptor: %s", strerror(-r));
-      if (err) err->sys_errno = -r;
+      no_resource(err, -r, "the operating system gives no event descriptor");
       return NULL;
     }
     ops = &own;
@@ -96,7 +104,7 @@ static void del_sender(struct qwp_sender *s) {
   qwp_batch_del(s->batch);
   qwp_symbols_del(s->symbols);
   qwp_worker_del(s->worker);
-  qwp_config_free(&s->config);
+  qwp_config_free(&s->config, s->ops);
   bool has_own = s->has_own_ops;
   struct qwp_ops ops = *s->ops;
   ops.mem->free(ops.mem_ctx, s);
@@ -129,10 +137,7 @@ static enum qwp_status build_parts(struct qwp_sender *s, struct qwp_error *err) 
 static enum qwp_status start(struct qwp_sender *s, struct qwp_error *err) {
   int r = s->driver->start(s->driver->ctx, s->loop);
   s->started = r == 0;
-  if (s->started) return QWP_OK;
-  qwp_fail(err, QWP_NOMEM, "the send loop cannot be started: %s", strerror(-r));
-  if (err) err->sys_errno = -r;
-  return QWP_NOMEM;
+  return s->started ? QWP_OK : no_resource(err, -r, "the send loop cannot be started");
 }
 
 /* Waits until the loop has connected or has given up, unless the mode is async. */
@@ -151,7 +156,7 @@ static enum qwp_status await_connection(struct qwp_sender *s, struct qwp_error *
 }
 
 static enum qwp_status open_sender(struct qwp_sender *s, const char *config, struct qwp_error *err) {
-  enum qwp_status st = qwp_config_parse(config, &s->config, err);
+  enum qwp_status st = qwp_config_parse(config, s->ops, &s->config, err);
   if (st != QWP_OK) return st;
   if (s->config.tls) {
     st = qwp_fail(err, QWP_CONFIG, "wss: this version has no TLS; use ws in a trusted network");

@@ -90,7 +90,7 @@ bool receiver_run(const struct client_task *task, const struct client_stage *sta
   struct receiver r = {.stage = stage};
   *why_line = 0;
   qwp_error_clear(&r.err);
-  enum qwp_status st = qwp_config_parse(task->config, &r.config, &r.err);
+  enum qwp_status st = qwp_config_parse(task->config, stage->ops, &r.config, &r.err);
   if (st != QWP_OK) {
     snprintf(why, why_n, "config: %s", r.err.text);
     return false;
@@ -108,7 +108,7 @@ bool receiver_run(const struct client_task *task, const struct client_stage *sta
     snprintf(why, why_n, "receive: after %" PRId64 " messages: %s: %s", r.messages, qwp_status_name(st), r.err.text);
   if (r.ws) tell(&r, st, facts);
   qwp_ws_del(r.ws);
-  qwp_config_free(&r.config);
+  qwp_config_free(&r.config, stage->ops);
   struct fault_counters c;
   faults_counters(stage->layer, &c);
   facts_of_layer(facts, &c);

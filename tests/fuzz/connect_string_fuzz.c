@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "fail_mem.h"
 #include "config/key_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -84,17 +85,21 @@ static void check_success(const struct qwp_config *c) {
 }
 
 static enum qwp_status parse(const char *text, struct qwp_error *err) {
+  struct fail_mem mem;
+  const struct qwp_ops ops = fail_mem_ops(&mem);
   struct qwp_config c;
   qwp_error_clear(err);
-  enum qwp_status status = qwp_config_parse(text, &c, err);
+  enum qwp_status status = qwp_config_parse(text, &ops, &c, err);
   if (status == QWP_OK) {
     check_success(&c);
-    qwp_config_free(&c);
+    qwp_config_free(&c, &ops);
+    require(mem.live == 0, "every block came back");
     return status;
   }
   require(status == QWP_CONFIG, "the code is QWP_CONFIG");
   require(err->code == status, "the error carries the code");
   require(err->text[0] != '\0', "the error has a text");
+  require(mem.live == 0, "a failed parse leaves no memory behind");
   require(!c.endpoints && !c.client_id && !c.authorization, "a failed parse leaves nothing to free");
   return status;
 }

@@ -4,8 +4,8 @@
 #include "config/config.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <openssl/evp.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "config/connect_string.h"
@@ -18,8 +18,10 @@
 #define DEFAULT_CLIENT_ID "qwpkit/" QWP_CLIENT_VERSION
 #define SENDER_ID_MAX_BYTES 255u /* a file name */
 #define KEYS_MAX 128u
+#define STORE_BYTES_MAX ((uint64_t)SIZE_MAX < (uint64_t)INT64_MAX ? (int64_t)SIZE_MAX : INT64_MAX) /* of a size_t */
 
 struct draft {
+  const struct qwp_ops *ops;
   struct qwp_config *config; /* endpoints are added as they come */
   struct {
     const char *name;  /* the key as it was written; NULL = not given */
@@ -90,7 +92,7 @@ static enum qwp_status take_pair(struct draft *d, struct qwp_connect_string *s, 
   d->given[row].value = pair->value;
   if (key->action == QWP_KEY_IGNORED) return QWP_OK;
   status = qwp_value_read(key, pair->key, pair->value, &d->given[row].number, err);
-  if (status == QWP_OK && key->type == QWP_VALUE_HOSTS) status = qwp_hosts_add(d->config, pair->value, err);
+  if (status == QWP_OK && key->type == QWP_VALUE_HOSTS) status = qwp_hosts_add(d->config, d->ops, pair->value, err);
   return status;
 }
 
@@ -156,8 +158,17 @@ static enum qwp_status check_flush(const struct draft *d, struct qwp_error *err)
 }
 
 static enum qwp_status check_store(const struct draft *d, struct qwp_error *err) {
-  int64_t segment = number_of(d, "sf_max_segment_bytes");
-  if (!given(d, "sf_max_total_bytes") || number_of(d, "sf_max_total_bytes") / 2 >= segment) return QWP_OK;
+  int64_t segment = number_of(d, "sf_max_segment_bytes"), total = number_of(d, "sf_max_total_bytes");
+  if (segment < QWP_CONFIG_SEGMENT_BYTES_MIN) {
+    return qwp_refuse(err, "sf_max_segment_bytes", "sf_max_segment_bytes must be at least %d, which is the smallest "
+                      "frame and 32 bytes", QWP_CONFIG_SEGMENT_BYTES_MIN);
+  }
+  if (segment > STORE_BYTES_MAX || total > STORE_BYTES_MAX) {
+    return qwp_refuse(err, segment > STORE_BYTES_MAX ? "sf_max_segment_bytes" : "sf_max_total_bytes",
+                      "sf_max_segment_bytes and sf_max_total_bytes must be at most %" PRId64 " on this machine",
+                      STORE_BYTES_MAX);
+  }
+  if (!given(d, "sf_max_total_bytes") || total / 2 >= segment) return QWP_OK;
   return qwp_refuse(err, "sf_max_total_bytes", "sf_max_total_bytes must be at least twice sf_max_segment_bytes");
 }
 
@@ -174,9 +185,9 @@ static enum qwp_status check_rules(const struct draft *d, struct qwp_error *err)
 
 /* ---- step 3: values ------------------------------------------------------------ */
 
-static char *join(const char *a, const char *b, const char *c) {
+static char *join(const struct qwp_ops *ops, const char *a, const char *b, const char *c) {
   size_t na = strlen(a), nb = strlen(b), nc = strlen(c);
-  char *out = malloc(na + nb + nc + 1);
+  char *out = ops->mem->alloc(ops->mem_ctx, na + nb + nc + 1);
   if (!out) return NULL;
   memcpy(out, a, na);
   memcpy(out + na, b, nb);
@@ -185,27 +196,27 @@ static char *join(const char *a, const char *b, const char *c) {
 }
 
 /* Basic base64(user:password) [AUTH-002]. Lengths are bounded by the connect string's. */
-static char *basic(const char *user, const char *password) {
-  char *plain = join(user, ":", password);
+static char *basic(const struct qwp_ops *ops, const char *user, const char *password) {
+  char *plain = join(ops, user, ":", password);
   if (!plain) return NULL;
   size_t n = strlen(plain);
-  char *out = malloc(strlen("Basic ") + 4 * ((n + 2) / 3) + 1);
+  char *out = ops->mem->alloc(ops->mem_ctx, strlen("Basic ") + 4 * ((n + 2) / 3) + 1);
   if (out) {
     memcpy(out, "Basic ", strlen("Basic "));
     EVP_EncodeBlock((unsigned char *)out + strlen("Basic "), (const unsigned char *)plain, (int)n);
   }
   qwp_wipe(plain, n);
-  free(plain);
+  ops->mem->free(ops->mem_ctx, plain);
   return out;
 }
 
 static enum qwp_status fill_strings(const struct draft *d, struct qwp_config *c, struct qwp_error *err) {
   const char *id = text_of(d, "client_id");
-  c->client_id = join(id ? id : DEFAULT_CLIENT_ID, "", "");
+  c->client_id = join(d->ops, id ? id : DEFAULT_CLIENT_ID, "", "");
   if (!c->client_id) return qwp_fail(err, QWP_NOMEM, "out of memory for client_id");
   if (!given(d, "token") && !given(d, "username")) return QWP_OK;
-  c->authorization = given(d, "token") ? join("Bearer ", text_of(d, "token"), "")
-                                       : basic(text_of(d, "username"), text_of(d, "password"));
+  c->authorization = given(d, "token") ? join(d->ops, "Bearer ", text_of(d, "token"), "")
+                                       : basic(d->ops, text_of(d, "username"), text_of(d, "password"));
   return c->authorization ? QWP_OK : qwp_fail(err, QWP_NOMEM, "out of memory for the credentials");
 }
 
@@ -241,7 +252,7 @@ static void fill_store(const struct draft *d, struct qwp_config *c) {
   c->sf_append_deadline_ms = number_of(d, "sf_append_deadline_millis");
   if (given(d, "sf_max_total_bytes")) return;
   /* The default never holds fewer than two segments. */
-  int64_t two = c->sf_max_segment_bytes > INT64_MAX / 2 ? INT64_MAX : 2 * c->sf_max_segment_bytes;
+  int64_t two = c->sf_max_segment_bytes > STORE_BYTES_MAX / 2 ? STORE_BYTES_MAX : 2 * c->sf_max_segment_bytes;
   if (c->sf_max_total_bytes < two) c->sf_max_total_bytes = two;
 }
 
@@ -259,24 +270,25 @@ static enum qwp_status parse(struct draft *d, struct qwp_connect_string *s, stru
   return fill_strings(d, d->config, err);
 }
 
-enum qwp_status qwp_config_parse(const char *text, struct qwp_config *out, struct qwp_error *err) {
+enum qwp_status qwp_config_parse(const char *text, const struct qwp_ops *ops, struct qwp_config *out,
+                                 struct qwp_error *err) {
   memset(out, 0, sizeof *out);
   struct qwp_connect_string s;
-  enum qwp_status status = qwp_connect_string_init(&s, text, err);
+  enum qwp_status status = qwp_connect_string_init(&s, ops, text, err);
   if (status != QWP_OK) return status;
-  struct draft d = {.config = out};
+  struct draft d = {.ops = ops, .config = out};
   status = parse(&d, &s, err);
   qwp_connect_string_free(&s);
-  if (status != QWP_OK) qwp_config_free(out);
+  if (status != QWP_OK) qwp_config_free(out, ops);
   return status;
 }
 
-void qwp_config_free(struct qwp_config *c) {
-  for (size_t i = 0; i < c->endpoint_count; i++) free(c->endpoints[i].host);
-  free(c->endpoints);
+void qwp_config_free(struct qwp_config *c, const struct qwp_ops *ops) {
+  for (size_t i = 0; i < c->endpoint_count; i++) ops->mem->free(ops->mem_ctx, c->endpoints[i].host);
+  ops->mem->free(ops->mem_ctx, c->endpoints);
   if (c->authorization) qwp_wipe(c->authorization, strlen(c->authorization));
-  free(c->authorization);
-  free(c->client_id);
+  ops->mem->free(ops->mem_ctx, c->authorization);
+  ops->mem->free(ops->mem_ctx, c->client_id);
   memset(c, 0, sizeof *c);
 }
 

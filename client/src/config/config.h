@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "qwp/ops.h"
 #include "qwp/status.h"
 
 struct qwp_endpoint {
@@ -22,6 +23,14 @@ struct qwp_endpoint {
 enum qwp_initial_connect { QWP_CONNECT_OFF, QWP_CONNECT_SYNC, QWP_CONNECT_ASYNC };
 
 #define QWP_CONFIG_OFF INT64_C(-1) /* a trigger that is off */
+
+/* The least that sf_max_segment_bytes may be: what the smallest frame needs in a segment of its own.
+ *   message  header 12, empty dictionary section 2, table: name 2, row count 1, column count 1, and one
+ *            BOOLEAN column: name 2, type 1, null flag 1, values 1
+ *   segment  its header 24, the frame's header 8
+ * Smaller, and no row could ever be flushed. */
+#define QWP_CONFIG_FRAME_BYTES_MIN 23
+#define QWP_CONFIG_SEGMENT_BYTES_MIN (32 + QWP_CONFIG_FRAME_BYTES_MIN)
 
 struct qwp_config {
   bool tls; /* schema wss */
@@ -51,9 +60,12 @@ struct qwp_config {
 };
 
 /* Fills *out from text; on failure *out is empty and needs no free. text is the
- * whole connect string; at most 64 KiB. */
-enum qwp_status qwp_config_parse(const char *text, struct qwp_config *out, struct qwp_error *err);
-void qwp_config_free(struct qwp_config *c);
+ * whole connect string; at most 64 KiB. Of ops only the memory table is used.
+ * QWP_CONFIG, QWP_NOMEM. */
+enum qwp_status qwp_config_parse(const char *text, const struct qwp_ops *ops, struct qwp_config *out,
+                                 struct qwp_error *err);
+/* Wipes the credentials and frees all; ops as for the parse. An empty *c is fine. */
+void qwp_config_free(struct qwp_config *c, const struct qwp_ops *ops);
 
 /* Milliseconds to nanoseconds, saturating at QWP_NEVER. */
 int64_t qwp_config_ns(int64_t ms);

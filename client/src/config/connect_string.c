@@ -2,9 +2,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "config/refusal.h"
 
 static bool is_word(char c) {
@@ -29,14 +29,15 @@ static enum qwp_status read_schema(struct qwp_connect_string *s, struct qwp_erro
   return QWP_OK;
 }
 
-enum qwp_status qwp_connect_string_init(struct qwp_connect_string *s, const char *text, struct qwp_error *err) {
-  memset(s, 0, sizeof *s);
+enum qwp_status qwp_connect_string_init(struct qwp_connect_string *s, const struct qwp_ops *ops, const char *text,
+                                        struct qwp_error *err) {
+  *s = (struct qwp_connect_string){.ops = ops};
   if (!text) return qwp_refuse(err, "schema", "the connect string is missing");
   size_t n = strnlen(text, QWP_CONNECT_STRING_MAX_BYTES + 1);
   if (n > QWP_CONNECT_STRING_MAX_BYTES) {
     return qwp_refuse(err, "schema", "the connect string is longer than %u bytes", QWP_CONNECT_STRING_MAX_BYTES);
   }
-  s->copy = malloc(n + 1);
+  s->copy = ops->mem->alloc(ops->mem_ctx, n + 1);
   if (!s->copy) return qwp_fail(err, QWP_NOMEM, "out of memory for the connect string (%zu bytes)", n + 1);
   s->bytes = n;
   memcpy(s->copy, text, n);
@@ -46,20 +47,6 @@ enum qwp_status qwp_connect_string_init(struct qwp_connect_string *s, const char
   return status;
 }
 
-/* Length of the well-formed UTF-8 sequence at p (RFC 3629), 0 if there is none.
- * p is NUL-terminated, and a NUL ends every test. */
-static size_t utf8_length(const unsigned char *p) {
-  if (p[0] < 0x80) return 1;
-  size_t n = p[0] >= 0xC2 && p[0] <= 0xDF ? 2 : p[0] >= 0xE0 && p[0] <= 0xEF ? 3 : p[0] >= 0xF0 && p[0] <= 0xF4 ? 4 : 0;
-  for (size_t i = 1; i < n; i++) {
-    if ((p[i] & 0xC0) != 0x80) return 0;
-  }
-  bool overlong = (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xF0 && p[1] < 0x90);
-  bool surrogate = p[0] == 0xED && p[1] > 0x9F;
-  bool beyond = p[0] == 0xF4 && p[1] > 0x8F;
-  return overlong || surrogate || beyond ? 0 : n;
-}
-
 /* U+0000 to U+001F and U+007F to U+009F; p is well-formed. */
 static bool is_control(const unsigned char *p) {
   return p[0] < 0x20 || p[0] == 0x7F || (p[0] == 0xC2 && p[1] < 0xA0);
@@ -67,11 +54,10 @@ static bool is_control(const unsigned char *p) {
 
 enum qwp_status qwp_pair_check(const struct qwp_pair *pair, struct qwp_error *err) {
   const unsigned char *p = (const unsigned char *)pair->value;
-  while (*p) {
-    size_t n = utf8_length(p);
+  for (size_t left = strlen(pair->value), n; left > 0; p += n, left -= n) {
+    n = qwp_utf8_char(p, left);
     if (n == 0) return qwp_refuse(err, pair->key, "%s: the value must be valid UTF-8", pair->key);
     if (is_control(p)) return qwp_refuse(err, pair->key, "%s: the value must not hold control characters", pair->key);
-    p += n;
   }
   return QWP_OK;
 }
@@ -126,6 +112,6 @@ void qwp_wipe(void *p, size_t n) {
 
 void qwp_connect_string_free(struct qwp_connect_string *s) {
   if (s->copy) qwp_wipe(s->copy, s->bytes);
-  free(s->copy);
+  s->ops->mem->free(s->ops->mem_ctx, s->copy);
   memset(s, 0, sizeof *s);
 }

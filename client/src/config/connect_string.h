@@ -11,11 +11,13 @@
 
 #include <stddef.h>
 
+#include "qwp/ops.h"
 #include "qwp/status.h"
 
 #define QWP_CONNECT_STRING_MAX_BYTES 65536u
 
 struct qwp_connect_string {
+  const struct qwp_ops *ops; /* borrowed; its memory table */
   char *copy; /* owned; values are unescaped in place, pairs point into it */
   size_t bytes;
   char *at;   /* what follows; "" at the end */
@@ -34,7 +36,8 @@ struct qwp_pair {
 enum qwp_pair_result { QWP_PAIR, QWP_PAIR_END, QWP_PAIR_BAD };
 
 /* Copies text and reads the schema. QWP_CONFIG or QWP_NOMEM: nothing to free. */
-enum qwp_status qwp_connect_string_init(struct qwp_connect_string *s, const char *text, struct qwp_error *err);
+enum qwp_status qwp_connect_string_init(struct qwp_connect_string *s, const struct qwp_ops *ops, const char *text,
+                                        struct qwp_error *err);
 
 /* The next pair, its value unchecked, which lives as long as *s. BAD: *err is filled, do not go on. */
 enum qwp_pair_result qwp_connect_string_next(struct qwp_connect_string *s, struct qwp_pair *out,

@@ -1,7 +1,6 @@
 #include "config/hosts.h"
 
 #include <arpa/inet.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -113,15 +112,18 @@ static enum qwp_status check_new(const struct qwp_config *c, const struct entry 
   return QWP_OK;
 }
 
-static enum qwp_status append(struct qwp_config *c, const struct entry *e, int port, struct qwp_error *err) {
+static enum qwp_status append(struct qwp_config *c, const struct qwp_ops *ops, const struct entry *e, int port,
+                              struct qwp_error *err) {
   /* Room for a power of two at a time. */
   if ((c->endpoint_count & (c->endpoint_count - 1)) == 0) {
     size_t room = c->endpoint_count ? 2 * c->endpoint_count : 1;
-    struct qwp_endpoint *grown = realloc(c->endpoints, room * sizeof *grown);
+    size_t bytes = room * sizeof *c->endpoints;
+    void *grown = c->endpoints ? ops->mem->realloc(ops->mem_ctx, c->endpoints, bytes)
+                               : ops->mem->alloc(ops->mem_ctx, bytes);
     if (!grown) return qwp_fail(err, QWP_NOMEM, "out of memory for the endpoints of addr");
     c->endpoints = grown;
   }
-  char *host = malloc(e->host_length + 1);
+  char *host = ops->mem->alloc(ops->mem_ctx, e->host_length + 1);
   if (!host) return qwp_fail(err, QWP_NOMEM, "out of memory for the endpoints of addr");
   memcpy(host, e->host, e->host_length);
   host[e->host_length] = '\0';
@@ -129,7 +131,8 @@ static enum qwp_status append(struct qwp_config *c, const struct entry *e, int p
   return QWP_OK;
 }
 
-static enum qwp_status add_entry(struct qwp_config *c, const char *text, size_t length, struct qwp_error *err) {
+static enum qwp_status add_entry(struct qwp_config *c, const struct qwp_ops *ops, const char *text, size_t length,
+                                 struct qwp_error *err) {
   while (length > 0 && text[0] == ' ') text++, length--;
   while (length > 0 && text[length - 1] == ' ') length--;
   if (length == 0) return qwp_refuse(err, KEY, "addr: an entry is empty; remove the extra comma");
@@ -139,10 +142,11 @@ static enum qwp_status add_entry(struct qwp_config *c, const char *text, size_t 
   enum qwp_status status = split_entry(&e, err);
   if (status == QWP_OK) status = read_port(&e, &port, err);
   if (status == QWP_OK) status = check_new(c, &e, port, err);
-  return status == QWP_OK ? append(c, &e, port, err) : status;
+  return status == QWP_OK ? append(c, ops, &e, port, err) : status;
 }
 
-enum qwp_status qwp_hosts_add(struct qwp_config *c, const char *list, struct qwp_error *err) {
+enum qwp_status qwp_hosts_add(struct qwp_config *c, const struct qwp_ops *ops, const char *list,
+                              struct qwp_error *err) {
   /* user:password@host is a habit from URLs: such a list is never shown. */
   if (strchr(list, '@')) {
     return qwp_refuse(err, KEY, "addr: an entry must be host or host:port, without \"@\"; "
@@ -150,7 +154,7 @@ enum qwp_status qwp_hosts_add(struct qwp_config *c, const char *list, struct qwp
   }
   for (;;) {
     size_t n = strcspn(list, ",");
-    enum qwp_status status = add_entry(c, list, n, err);
+    enum qwp_status status = add_entry(c, ops, list, n, err);
     if (status != QWP_OK) return status;
     if (list[n] == '\0') return QWP_OK;
     list += n + 1;

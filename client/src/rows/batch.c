@@ -3,10 +3,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "qwp/wire.h"
 #include "rows/name.h"
 #include "rows/table.h"
-#include "rows/utf8.h"
 
 /* Size accounting. block_bytes of a table is its size when rows were last counted; `settled` is their
  * sum over all tables but `moving`, the one that rows were last finished in, whose size is computed

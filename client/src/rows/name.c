@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rows/utf8.h"
+#include "base/utf8.h"
 
 static const char *const REFUSED = "?,'\"\\/:)(+*%~";
 

@@ -34,7 +34,7 @@ struct qwp_type {
 
 extern const struct qwp_type QWP_TYPES[QWP_TYPE_CODES]; /* by code; entries without a name are none */
 
-/* The entry of a QWP_TYPE_* code, or NULL for a code that is none or cannot be made yet. */
+/* The entry of a QWP_TYPE_* code, or NULL for a code of which this client makes no column. */
 static inline const struct qwp_type *qwp_type_of(unsigned code) {
   return code < QWP_TYPE_CODES && QWP_TYPES[code].name ? &QWP_TYPES[code] : NULL;
 }

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/utf8.h"
 #include "qwp/wire.h"
-#include "rows/utf8.h"
 
 /* A cursor that cannot leave the payload; once short, it stays short. */
 struct reader {
@@ -34,12 +34,6 @@ static uint16_t take_u16(struct reader *r) {
   return at ? qwp_get_u16(at) : 0;
 }
 
-/* Bytes of the well-formed UTF-8 character at p[0..n), 0 if there is none. */
-static size_t utf8_char(const uint8_t *p, size_t n) {
-  size_t length = p[0] < 0x80 ? 1 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
-  return length <= n && qwp_utf8_valid((const char *)p, length) ? length : 0;
-}
-
 static enum qwp_status refuse(const char **why, const char *reason) {
   if (why) *why = reason;
   return QWP_CONN_PROTOCOL;
@@ -55,8 +49,7 @@ static enum qwp_status read_tables(struct reader *r, struct qwp_response *out, c
     take_u64(r);
     if (r->failed) break;
     if (length == 0) return refuse(why, "empty table name in an acknowledgement");
-    bool valid = qwp_utf8_valid((const char *)name, length);
-    if (!valid) return refuse(why, "table name in an acknowledgement is not UTF-8");
+    if (!qwp_utf8_valid(name, length)) return refuse(why, "table name in an acknowledgement is not UTF-8");
   }
   if (r->failed) return refuse(why, "acknowledgement cut short");
   out->tables_bytes = before - r->left;
@@ -104,7 +97,7 @@ size_t qwp_response_table(const struct qwp_response *r, size_t at, struct qwp_re
 void qwp_response_text(const struct qwp_response *r, char *out, size_t cap) {
   size_t len = 0;
   for (size_t at = 0; at < r->text_bytes;) {
-    size_t step = utf8_char(r->text + at, r->text_bytes - at);
+    size_t step = qwp_utf8_char(r->text + at, r->text_bytes - at);
     bool shown = step > 1 || (step == 1 && r->text[at] >= 0x20 && r->text[at] != 0x7F);
     size_t n = shown ? step : 1;
     if (len + n >= cap) break;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/errno_text.h"
 #include "qwp/wire.h"
 #include "ws/impl.h"
 
@@ -49,9 +50,8 @@ const struct qwp_ws_counters *qwp_ws_counters(const struct qwp_ws *ws) { return 
 
 enum qwp_status qwp_ws_lost(struct qwp_error *err, int sys_errno, const char *what) {
   if (sys_errno == 0) return qwp_fail(err, QWP_CONN_LOST, "%s", what);
-  char text[128];
-  if (strerror_r(sys_errno, text, sizeof text) != 0) strcpy(text, "unknown error");
-  qwp_fail(err, QWP_CONN_LOST, "%s: %s", what, text);
+  char text[QWP_ERRNO_TEXT_BYTES];
+  qwp_fail(err, QWP_CONN_LOST, "%s: %s", what, qwp_errno_text(sys_errno, text, sizeof text));
   if (err) err->sys_errno = sys_errno;
   return QWP_CONN_LOST;
 }

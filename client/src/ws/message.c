@@ -1,5 +1,6 @@
 #include "ws/message.h"
 
+#include "base/utf8.h"
 #include "qwp/wire.h"
 #include "ws/frame.h"
 
@@ -25,25 +26,6 @@ static enum qwp_status violation(struct qwp_item *item, unsigned answer_code, co
   return QWP_CONN_PROTOCOL;
 }
 
-/* Well-formed UTF-8 (RFC 3629): no overlong form, no surrogate, nothing above U+10FFFF. */
-static bool utf8_valid(const uint8_t *p, size_t n) {
-  for (size_t i = 0; i < n;) {
-    uint8_t lead = p[i++];
-    if (lead < 0x80) continue;
-    if (lead < 0xC2 || lead > 0xF4) return false;
-    size_t more = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
-    if (more > n - i) return false;
-    uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80; /* bounds of the second byte */
-    uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-    if (p[i] < low || p[i] > high) return false;
-    for (size_t k = 1; k < more; k++) {
-      if ((p[i + k] & 0xC0) != 0x80) return false;
-    }
-    i += more;
-  }
-  return true;
-}
-
 static enum qwp_status take_close(struct qwp_item *item) {
   item->kind = QWP_ITEM_CLOSE;
   item->close_code = QWP_CLOSE_NO_CODE;
@@ -55,7 +37,7 @@ static enum qwp_status take_close(struct qwp_item *item) {
   }
   item->payload += 2;
   item->n -= 2;
-  if (!utf8_valid(item->payload, item->n)) {
+  if (!qwp_utf8_valid(item->payload, item->n)) {
     return violation(item, QWP_CLOSE_BAD_TEXT, "Close with a reason that is not UTF-8");
   }
   return QWP_OK;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define EINTR_TRIES 100 /* no kernel interrupts a non-blocking call that often */
+#include "ws/retry.h"
 
 void qwp_rx_init(struct qwp_rx *rx, const struct qwp_ops *ops, size_t initial, size_t max,
                  struct qwp_ws_counters *counters) {
@@ -52,7 +52,7 @@ enum qwp_status qwp_rx_make_room(struct qwp_rx *rx) {
 ssize_t qwp_rx_recv(struct qwp_rx *rx, qwp_sock sock) {
   size_t room = rx->cap - rx->tail;
   assert(room > 0); /* a read of nothing would look like the end of the stream */
-  for (int i = 0; i < EINTR_TRIES; i++) {
+  for (int i = 0; i < QWP_EINTR_TRIES; i++) {
     ssize_t r = rx->ops->net->recv(rx->ops->net_ctx, sock, rx->data + rx->tail, room);
     if (r == -EINTR) continue;
     if (r == -EWOULDBLOCK) return -EAGAIN;

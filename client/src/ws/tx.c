@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "qwp/wire.h"
-
-#define EINTR_TRIES 100 /* no kernel interrupts a non-blocking call that often */
+#include "ws/retry.h"
 
 void qwp_tx_init(struct qwp_tx *tx, const struct qwp_ops *ops, struct qwp_ws_counters *counters) {
   *tx = (struct qwp_tx){.ops = ops, .counters = counters};
@@ -96,7 +95,7 @@ static enum qwp_status build_controls(struct qwp_tx *tx) {
 
 /* send() with the errnos sorted: > 0 taken, -EAGAIN full, else dead. */
 static ssize_t send_bytes(const struct qwp_tx *tx, qwp_sock sock, const uint8_t *p, size_t n) {
-  for (int i = 0; i < EINTR_TRIES; i++) {
+  for (int i = 0; i < QWP_EINTR_TRIES; i++) {
     ssize_t r = tx->ops->net->send(tx->ops->net_ctx, sock, p, n);
     if (r > 0) {
       assert((size_t)r <= n);

@@ -11,12 +11,17 @@
 
 #include "config/config.h"
 #include "config/key_table.h"
+#include "fail_mem.h"
 #include "qwp/ops.h"
+
+/* Every block a config took must come back: counted over the whole program. */
+static struct fail_mem mem;
+static struct qwp_ops ops;
 
 static struct qwp_config parsed(const char *text) {
   struct qwp_config c;
   struct qwp_error err;
-  if (qwp_config_parse(text, &c, &err) != QWP_OK) fail_msg("%s: %s", text, err.text);
+  if (qwp_config_parse(text, &ops, &c, &err) != QWP_OK) fail_msg("%s: %s", text, err.text);
   return c;
 }
 
@@ -25,7 +30,7 @@ static struct qwp_error refused(const char *text) {
   struct qwp_config c;
   struct qwp_error err;
   qwp_error_clear(&err);
-  if (qwp_config_parse(text, &c, &err) == QWP_OK) fail_msg("accepted: %s", text);
+  if (qwp_config_parse(text, &ops, &c, &err) == QWP_OK) fail_msg("accepted: %s", text);
   assert_int_equal(err.code, QWP_CONFIG);
   /* Empty, so that nothing needs to be freed. */
   assert_int_equal(c.endpoint_count, 0);
@@ -78,7 +83,7 @@ static void defaults(void **state) {
   assert_int_equal(c.sf_max_segment_bytes, 4 << 20);
   assert_int_equal(c.sf_max_total_bytes, 128 << 20);
   assert_int_equal(c.sf_append_deadline_ms, 30000);
-  qwp_config_free(&c);
+  qwp_config_free(&c, &ops);
 }
 
 static void every_field_is_set(void **state) {
@@ -112,7 +117,7 @@ static void every_field_is_set(void **state) {
   assert_int_equal(c.sf_max_segment_bytes, 1024);
   assert_int_equal(c.sf_max_total_bytes, 2048);
   assert_int_equal(c.sf_append_deadline_ms, 18);
-  qwp_config_free(&c);
+  qwp_config_free(&c, &ops);
 }
 
 /* FLUSH-001, P121-39 */
@@ -123,11 +128,11 @@ static void flush_triggers(void **state) {
   assert_int_equal(c.auto_flush_rows, QWP_CONFIG_OFF);
   assert_int_equal(c.auto_flush_interval_ms, QWP_CONFIG_OFF);
   assert_int_equal(c.auto_flush_bytes, QWP_CONFIG_OFF);
-  qwp_config_free(&c);
+  qwp_config_free(&c, &ops);
   c = parsed("ws::addr=h;auto_flush_bytes=0;");
   assert_int_equal(c.auto_flush_bytes, QWP_CONFIG_OFF);
   assert_int_equal(c.auto_flush_rows, 1000);
-  qwp_config_free(&c);
+  qwp_config_free(&c, &ops);
   static const struct refusal cases[] = {
       {"ws::addr=h;auto_flush=off;", "auto_flush", "auto_flush_rows|auto_flush_interval|auto_flush_bytes"},
       {"ws::addr=h;auto_flush=off;auto_flush_rows=5;", "auto_flush", "auto_flush_rows"},
@@ -164,7 +169,7 @@ static void reconnect_keys_promote_the_first_connect(void **state) {
     snprintf(text, sizeof text, "ws::addr=h;%s", cases[i].keys);
     struct qwp_config c = parsed(text);
     assert_int_equal(c.initial_connect, cases[i].mode);
-    qwp_config_free(&c);
+    qwp_config_free(&c, &ops);
   }
 }
 
@@ -183,7 +188,7 @@ static void credentials(void **state) {
     snprintf(text, sizeof text, "ws::addr=h;%s", cases[i][0]);
     struct qwp_config c = parsed(text);
     assert_string_equal(c.authorization, cases[i][1]);
-    qwp_config_free(&c);
+    qwp_config_free(&c, &ops);
   }
   static const struct refusal refusals[] = {
       {"ws::addr=h;username=u;", "username", "password"},
@@ -265,7 +270,7 @@ static void ranges(void **state) {
       {"close_flush_timeout_millis", "-9223372036854775808", "-9223372036854775809"},
       {"close_flush_timeout_millis", "0", "+0"},
       {"sf_append_deadline_millis", "1", "0"},
-      {"sf_max_segment_bytes", "1", "0"},
+      {"sf_max_segment_bytes", "55", "54"},
       {"sf_max_total_bytes", "8m", "8388607"},
       {"sf_max_segment_bytes", "4MB", "4 MB"},
       {"durable_ack_keepalive_interval_millis", "-5", "x"},
@@ -277,7 +282,7 @@ static void ranges(void **state) {
     char text[128];
     snprintf(text, sizeof text, "ws::addr=h;%s=%s;", cases[i].key, cases[i].accepted);
     struct qwp_config c = parsed(text);
-    qwp_config_free(&c);
+    qwp_config_free(&c, &ops);
     snprintf(text, sizeof text, "ws::addr=h;%s=%s;", cases[i].key, cases[i].refused);
     struct qwp_error err = refused(text);
     assert_string_equal(err.key, cases[i].key);
@@ -287,21 +292,22 @@ static void ranges(void **state) {
 static void store_sizes_fit_each_other(void **state) {
   (void)state;
   static const struct refusal cases[] = {
-      {"ws::addr=h;sf_max_segment_bytes=10;sf_max_total_bytes=19;", "sf_max_total_bytes", "sf_max_segment_bytes"},
+      {"ws::addr=h;sf_max_segment_bytes=60;sf_max_total_bytes=119;", "sf_max_total_bytes", "sf_max_segment_bytes"},
       {"ws::addr=h;sf_max_total_bytes=4m;", "sf_max_total_bytes", "twice"},
+      {"ws::addr=h;sf_max_segment_bytes=1;", "sf_max_segment_bytes", "at least 55|smallest frame"},
       {"ws::addr=h;sf_max_total_bytes=9223372036854775807;sf_max_segment_bytes=4611686018427387904;",
        "sf_max_total_bytes", "twice"},
   };
   REFUSALS(cases);
-  struct qwp_config c = parsed("ws::addr=h;sf_max_total_bytes=20;sf_max_segment_bytes=10;");
-  assert_int_equal(c.sf_max_total_bytes, 20);
-  qwp_config_free(&c);
+  struct qwp_config c = parsed("ws::addr=h;sf_max_total_bytes=120;sf_max_segment_bytes=60;");
+  assert_int_equal(c.sf_max_total_bytes, 120);
+  qwp_config_free(&c, &ops);
   c = parsed("ws::addr=h;sf_max_segment_bytes=100m;"); /* the default grows with it */
   assert_int_equal(c.sf_max_total_bytes, INT64_C(200) << 20);
-  qwp_config_free(&c);
+  qwp_config_free(&c, &ops);
   c = parsed("ws::addr=h;sf_max_segment_bytes=9223372036854775807;");
   assert_int_equal(c.sf_max_total_bytes, INT64_MAX);
-  qwp_config_free(&c);
+  qwp_config_free(&c, &ops);
 }
 
 /* Every row of the table does what its action says. */
@@ -315,10 +321,10 @@ static void actions(void **state) {
     snprintf(text, sizeof text, "ws::addr=h;%s=no value for it;", key->name);
     if (key->action == QWP_KEY_IGNORED) { /* CONF-006 */
       struct qwp_config c = parsed(text);
-      qwp_config_free(&c);
+      qwp_config_free(&c, &ops);
       snprintf(text, sizeof text, "ws::addr=h;%s=;", key->name);
       c = parsed(text);
-      qwp_config_free(&c);
+      qwp_config_free(&c, &ops);
       snprintf(text, sizeof text, "ws::addr=h;%s=\t;", key->name);
       assert_string_equal(refused(text).key, key->name);
       ignored++;
@@ -359,7 +365,7 @@ static void words_not_supported_yet(void **state) {
   struct qwp_config c = parsed(
       "ws::addr=h;request_durable_ack=OFF;transaction=off;sf_durability=memory;drain_orphans=false;"
       "on_server_error=auto;on_schema_error=auto;on_parse_error=auto;on_internal_error=auto;on_security_error=auto;on_write_error=Auto;");
-  qwp_config_free(&c);
+  qwp_config_free(&c, &ops);
 }
 
 static void secrets_are_never_shown(void **state) {
@@ -411,16 +417,54 @@ static void milliseconds_to_nanoseconds(void **state) {
 static void error_record_is_optional(void **state) {
   (void)state;
   struct qwp_config c;
-  assert_int_equal(qwp_config_parse("ws::addr=h;foo=1;", &c, NULL), QWP_CONFIG);
-  assert_int_equal(qwp_config_parse("ws::addr=h,;", &c, NULL), QWP_CONFIG);
-  assert_int_equal(qwp_config_parse(NULL, &c, NULL), QWP_CONFIG);
+  assert_int_equal(qwp_config_parse("ws::addr=h;foo=1;", &ops, &c, NULL), QWP_CONFIG);
+  assert_int_equal(qwp_config_parse("ws::addr=h,;", &ops, &c, NULL), QWP_CONFIG);
+  assert_int_equal(qwp_config_parse(NULL, &ops, &c, NULL), QWP_CONFIG);
+}
+
+/* Each allocation of a parse fails once: QWP_NOMEM, nothing stays behind, and the next parse is whole. */
+static void each_allocation_fails_once(void **state) {
+  (void)state;
+  static const char *const texts[] = {
+      "ws::addr=a,b:1,[::1]:2,d,e;client_id=me;username=u;password=p;;w;",
+      "ws::addr=a;addr=b;token=t;",
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    int64_t live = mem.live;
+    uint64_t begun = mem.calls;
+    struct qwp_config c = parsed(texts[i]);
+    uint64_t calls = mem.calls - begun;
+    qwp_config_free(&c, &ops);
+    /* copy, endpoints by powers of two, hosts, client_id, credentials */
+    assert_int_equal(calls, i == 0 ? 1 + 4 + 5 + 1 + 2 : 1 + 2 + 2 + 1 + 1);
+    for (uint64_t n = 1; n <= calls; n++) {
+      struct qwp_error err;
+      mem.fail_at = mem.calls + n;
+      assert_int_equal(qwp_config_parse(texts[i], &ops, &c, &err), QWP_NOMEM);
+      assert_int_equal(err.code, QWP_NOMEM);
+      assert_null(c.endpoints);
+      assert_int_equal(mem.live, live);
+    }
+    mem.fail_at = 0;
+    c = parsed(texts[i]);
+    qwp_config_free(&c, &ops);
+    assert_int_equal(mem.live, live);
+  }
+}
+
+static int nothing_leaks(void **state) {
+  (void)state;
+  assert_int_equal(mem.live, 0);
+  return 0;
 }
 
 int main(void) {
+  ops = fail_mem_ops(&mem);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(actions),
       cmocka_unit_test(credentials),
       cmocka_unit_test(defaults),
+      cmocka_unit_test(each_allocation_fails_once),
       cmocka_unit_test(error_record_is_optional),
       cmocka_unit_test(every_field_is_set),
       cmocka_unit_test(flush_triggers),
@@ -435,5 +479,5 @@ int main(void) {
       cmocka_unit_test(unknown_keys),
       cmocka_unit_test(words_not_supported_yet),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, nothing_leaks);
 }

@@ -10,6 +10,10 @@
 #include <cmocka.h>
 
 #include "config/connect_string.h"
+#include "fail_mem.h"
+
+static struct fail_mem mem;
+static struct qwp_ops ops;
 
 /* Writes what the grammar reads: "schema|key=value|key=value|", or "!key" in place
  * of the entry that is refused, "?key" where its value is. */
@@ -18,7 +22,7 @@ static const char *read_all(const char *text) {
   struct qwp_connect_string s;
   struct qwp_error err;
   qwp_error_clear(&err);
-  if (qwp_connect_string_init(&s, text, &err) != QWP_OK) {
+  if (qwp_connect_string_init(&s, &ops, text, &err) != QWP_OK) {
     assert_int_equal(err.code, QWP_CONFIG);
     assert_true(err.text[0] != '\0');
     return "!";
@@ -120,16 +124,16 @@ static void length_is_bounded(void **state) {
   memcpy(text, "ws::a=", 6);
   text[QWP_CONNECT_STRING_MAX_BYTES + 1] = '\0';
   struct qwp_connect_string s;
-  assert_int_equal(qwp_connect_string_init(&s, text, NULL), QWP_CONFIG);
+  assert_int_equal(qwp_connect_string_init(&s, &ops, text, NULL), QWP_CONFIG);
   text[QWP_CONNECT_STRING_MAX_BYTES] = '\0';
-  assert_int_equal(qwp_connect_string_init(&s, text, NULL), QWP_OK);
+  assert_int_equal(qwp_connect_string_init(&s, &ops, text, NULL), QWP_OK);
   struct qwp_pair pair;
   assert_int_equal(qwp_connect_string_next(&s, &pair, NULL), QWP_PAIR);
   assert_int_equal(strlen(pair.value), QWP_CONNECT_STRING_MAX_BYTES - 6);
   assert_int_equal(qwp_connect_string_next(&s, &pair, NULL), QWP_PAIR_END);
   qwp_connect_string_free(&s);
   free(text);
-  assert_int_equal(qwp_connect_string_init(&s, NULL, NULL), QWP_CONFIG);
+  assert_int_equal(qwp_connect_string_init(&s, &ops, NULL, NULL), QWP_CONFIG);
 }
 
 /* The rest of a password with an unescaped ";" is not shown. */
@@ -137,7 +141,7 @@ static void entry_after_a_secret_is_hidden(void **state) {
   (void)state;
   struct qwp_connect_string s;
   struct qwp_error err;
-  assert_int_equal(qwp_connect_string_init(&s, "ws::password=abc;hunter2;", &err), QWP_OK);
+  assert_int_equal(qwp_connect_string_init(&s, &ops, "ws::password=abc;hunter2;", &err), QWP_OK);
   struct qwp_pair pair;
   assert_int_equal(qwp_connect_string_next(&s, &pair, &err), QWP_PAIR);
   s.after_secret = pair.key;
@@ -148,12 +152,19 @@ static void entry_after_a_secret_is_hidden(void **state) {
   qwp_connect_string_free(&s);
 }
 
+static int nothing_leaks(void **state) {
+  (void)state;
+  assert_int_equal(mem.live, 0);
+  return 0;
+}
+
 int main(void) {
+  ops = fail_mem_ops(&mem);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(entry_after_a_secret_is_hidden),
       cmocka_unit_test(length_is_bounded),
       cmocka_unit_test(pairs),
       cmocka_unit_test(refusals),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, nothing_leaks);
 }

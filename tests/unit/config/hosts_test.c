@@ -10,6 +10,10 @@
 #include <cmocka.h>
 
 #include "config/hosts.h"
+#include "fail_mem.h"
+
+static struct fail_mem mem;
+static struct qwp_ops ops;
 
 /* "host port|host port|" for a list that is taken, the error's text for another. */
 static const char *read_hosts(const char *list) {
@@ -20,7 +24,7 @@ static const char *read_hosts(const char *list) {
   qwp_error_clear(&err);
   int n = 0;
   out[0] = '\0';
-  if (qwp_hosts_add(&c, list, &err) != QWP_OK) {
+  if (qwp_hosts_add(&c, &ops, list, &err) != QWP_OK) {
     assert_int_equal(err.code, QWP_CONFIG);
     assert_string_equal(err.key, "addr");
     snprintf(out, sizeof out, "%.500s", err.text);
@@ -29,7 +33,7 @@ static const char *read_hosts(const char *list) {
       n += snprintf(out + n, sizeof out - (size_t)n, "%s %d|", c.endpoints[i].host, c.endpoints[i].port);
     }
   }
-  qwp_config_free(&c);
+  qwp_config_free(&c, &ops);
   return out;
 }
 
@@ -125,18 +129,25 @@ static void at_most_1024_entries(void **state) {
   memset(&c, 0, sizeof c);
   size_t n = 0;
   for (int i = 0; i < 1024; i++) n += (size_t)snprintf(list + n, 8, "%sh%d", i ? "," : "", i);
-  assert_int_equal(qwp_hosts_add(&c, list, NULL), QWP_OK);
+  assert_int_equal(qwp_hosts_add(&c, &ops, list, NULL), QWP_OK);
   assert_int_equal(c.endpoint_count, 1024);
   assert_string_equal(c.endpoints[1023].host, "h1023");
   struct qwp_error err;
-  assert_int_equal(qwp_hosts_add(&c, "more", &err), QWP_CONFIG);
+  assert_int_equal(qwp_hosts_add(&c, &ops, "more", &err), QWP_CONFIG);
   assert_non_null(strstr(err.text, "at most 1024 entries"));
   assert_int_equal(c.endpoint_count, 1024);
-  qwp_config_free(&c);
+  qwp_config_free(&c, &ops);
   free(list);
 }
 
+static int nothing_leaks(void **state) {
+  (void)state;
+  assert_int_equal(mem.live, 0);
+  return 0;
+}
+
 int main(void) {
+  ops = fail_mem_ops(&mem);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(accepted),
       cmocka_unit_test(at_most_1024_entries),
@@ -144,5 +155,5 @@ int main(void) {
       cmocka_unit_test(long_entries_are_cut_at_a_character),
       cmocka_unit_test(refused),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, nothing_leaks);
 }

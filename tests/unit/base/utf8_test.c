@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "rows/utf8.h"
+#include "base/utf8.h"
 
 /* Decodes by arithmetic and refuses what is not the shortest form of a scalar value. */
 static bool model_valid(const uint8_t *p, size_t n) {
@@ -34,7 +34,7 @@ static void up_to_three_bytes(void **state) {
   for (uint32_t v = 0; v < 1u << 24; v++) {
     uint8_t p[3] = {(uint8_t)(v >> 16), (uint8_t)(v >> 8), (uint8_t)v};
     for (size_t n = v ? 3 : 1; n <= 3; n++)
-      if (qwp_utf8_valid((const char *)p, n) != model_valid(p, n)) fail_msg("%02x %02x %02x", p[0], p[1], p[2]);
+      if (qwp_utf8_valid(p, n) != model_valid(p, n)) fail_msg("%02x %02x %02x", p[0], p[1], p[2]);
   }
 }
 
@@ -46,8 +46,23 @@ static void four_bytes_at_the_edges(void **state) {
       for (size_t i = 0; i < sizeof edge; i++)
         for (size_t k = 0; k < sizeof edge; k++) {
           uint8_t p[4] = {(uint8_t)first, (uint8_t)second, edge[i], edge[k]};
-          assert_int_equal(qwp_utf8_valid((const char *)p, 4), model_valid(p, 4));
+          assert_int_equal(qwp_utf8_valid(p, 4), model_valid(p, 4));
         }
+}
+
+/* The first character alone, whatever follows it: the shortest valid beginning, if one of up to four bytes is. */
+static void the_first_character(void **state) {
+  (void)state;
+  static const uint8_t seconds[] = {0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF};
+  for (unsigned first = 0; first <= 0xFF; first++)
+    for (size_t i = 0; i < sizeof seconds; i++)
+      for (size_t n = 1; n <= 5; n++) {
+        uint8_t p[5] = {(uint8_t)first, seconds[i], 0x80, 0xBF, 'a'};
+        size_t want = 0;
+        for (size_t k = n < 4 ? n : 4; k > 0; k--)
+          if (model_valid(p, k)) want = k;
+        assert_int_equal(qwp_utf8_char(p, n), want);
+      }
 }
 
 /* A bad byte is found wherever it lies relative to the eight-byte steps, and nothing past the end is read. */
@@ -76,6 +91,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(up_to_three_bytes),
       cmocka_unit_test(four_bytes_at_the_edges),
+      cmocka_unit_test(the_first_character),
       cmocka_unit_test(at_every_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "rows/utf8.h"
+#include "base/utf8.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -7,9 +7,10 @@
 
 static bool within(uint8_t byte, uint8_t low, uint8_t high) { return byte >= low && byte <= high; }
 
-/* Length of the well-formed sequence at p, or 0. The second byte is the only one whose range
- * depends on the first: that is what keeps out overlong forms, surrogates and what lies beyond U+10FFFF. */
-static size_t sequence_bytes(const uint8_t *p, size_t n) {
+/* The second byte is the only one whose range depends on the first: that is what keeps out overlong
+ * forms, surrogates and what lies beyond U+10FFFF. */
+size_t qwp_utf8_char(const void *text, size_t n) {
+  const uint8_t *p = text;
   if (p[0] < 0x80) return 1;
   if (within(p[0], 0xC2, 0xDF)) return n >= 2 && within(p[1], 0x80, 0xBF) ? 2 : 0;
   if (within(p[0], 0xE0, 0xEF)) {
@@ -26,8 +27,8 @@ static size_t sequence_bytes(const uint8_t *p, size_t n) {
   return 0;
 }
 
-bool qwp_utf8_valid(const char *text, size_t n) {
-  const uint8_t *p = (const uint8_t *)text;
+bool qwp_utf8_valid(const void *text, size_t n) {
+  const uint8_t *p = text;
   while (n > 0) {
     if (n >= 8) { /* most text is ASCII: eight bytes at a time while it is */
       uint64_t word;
@@ -38,7 +39,7 @@ bool qwp_utf8_valid(const char *text, size_t n) {
         continue;
       }
     }
-    size_t used = sequence_bytes(p, n);
+    size_t used = qwp_utf8_char(p, n);
     if (!used) return false;
     p += used;
     n -= used;
