@@ -11,8 +11,7 @@ import subprocess
 import pytest
 
 import document
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from document import ROOT
 
 
 def pytest_addoption(parser):

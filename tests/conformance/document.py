@@ -1,9 +1,12 @@
 """Scenario files as documents that a test can change: what the suite must notice is made from the suite itself."""
 import copy
 import itertools
+import pathlib
 import re
 
 import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 GOOD = """\
 claim: Rows arrive.
@@ -24,6 +27,20 @@ expect:
 def load(path):
     """Every scalar as text, as the runner's reader takes them (and YAML's `on` stays a word)."""
     return yaml.load(path.read_text(), Loader=yaml.BaseLoader)
+
+
+class _Typed(yaml.SafeLoader):
+    """Numbers are numbers, but true and false are the only truths: YAML 1.1 takes the key `on` for one."""
+
+
+_Typed.yaml_implicit_resolvers = {
+    letter: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:bool" or letter in "tTfF"]
+    for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()}
+
+
+def typed(text):
+    """As an editor's validator sees it."""
+    return yaml.load(text, Loader=_Typed)
 
 
 def write(document, path):
