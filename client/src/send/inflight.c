@@ -71,11 +71,17 @@ void qwp_inflight_rollback(struct qwp_inflight *f) {
 
 /* ---- answers --------------------------------------------------------------------- */
 
+/* What the batch under way has appended is not sent: an answer that names none of its
+ * frames says nothing about them. */
+int64_t qwp_inflight_clamp(const struct qwp_inflight *f, int64_t seq) {
+  if (seq < f->next_seq) return seq;
+  return f->next_seq - f->batch_frames - f->batch_catchup - 1;
+}
+
 bool qwp_inflight_ok(struct qwp_inflight *f, int64_t seq) {
   if (seq < 0) return false;
   bool beyond = seq >= f->next_seq;
-  if (beyond) seq = f->next_seq - 1;
-  int64_t fsn = qwp_inflight_fsn(f, seq);
+  int64_t fsn = qwp_inflight_fsn(f, qwp_inflight_clamp(f, seq));
   if (fsn > f->held_fsn) f->held_fsn = fsn;
   return beyond;
 }

@@ -8,7 +8,8 @@
  * Three marks move on a connection: frames are *appended* (next_seq), a flush makes them
  * *sent* (sent_fsn), an answer makes them *acked*. The acked mark never passes the sent
  * mark: an answer that names a frame whose flush is not complete is held until it is
- * (P121-25); one beyond everything appended is clamped [SEQ-007].
+ * (P121-25); one beyond everything appended names nothing of ours and is taken as the last
+ * frame completely sent by then, not as one of the batch under way [SEQ-007].
  *
  * A frame counts as sent when the flush that carried it completed, and as replayed if it
  * had been sent before: its FSN is at or below the replay target, the highest FSN that
@@ -28,7 +29,7 @@ struct qwp_inflight {
   int64_t catchup_frames; /* of next_seq, those that are dictionary frames */
   int64_t next_seq;       /* wireSeq of the next frame */
   int64_t sent_fsn;       /* highest FSN whose flush completed here; fsn_at_zero - 1 = none */
-  int64_t held_fsn;       /* highest FSN that an OK named, not beyond next_seq; -1 = none */
+  int64_t held_fsn;       /* highest FSN that an OK named, or was clamped to; -1 = none */
   int64_t replay_target;  /* -1 = none */
 
   /* The batch under way: appended, its flush not complete. */
@@ -59,6 +60,10 @@ void qwp_inflight_flushed(struct qwp_inflight *f);        /* its last byte was t
 void qwp_inflight_rollback(struct qwp_inflight *f);       /* it failed: as if never appended */
 
 /* ---- answers --------------------------------------------------------------------- */
+
+/* seq, or the last wireSeq completely sent if seq lies beyond everything appended; -1 = none
+ * was sent. */
+int64_t qwp_inflight_clamp(const struct qwp_inflight *f, int64_t seq);
 
 /* An OK for wireSeq seq. true: it lay beyond everything appended and was clamped. A
  * negative one is ignored. */

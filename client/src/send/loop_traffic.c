@@ -16,7 +16,7 @@ static void note_ok(struct qwp_loop *loop, int64_t sequence) {
   if (loop->clamp_warned) return; /* once a connection is enough to be seen */
   loop->clamp_warned = true;
   qwp_loop_log(loop, QWP_LOG_WARN, "the server acknowledged sequence %" PRId64 ", but %" PRId64
-               " is the next one to be sent; taken as the last one", sequence, loop->inflight.next_seq);
+               " is the next one to be sent; taken as the last one sent", sequence, loop->inflight.next_seq);
 }
 
 static enum qwp_status note_nack(struct qwp_loop *loop, const struct qwp_response *r) {
@@ -193,8 +193,7 @@ static struct qwp_error nack_error(const struct qwp_loop *loop, int64_t from, in
 
 static void rejected(struct qwp_loop *loop) {
   const struct qwp_inflight *f = &loop->inflight;
-  int64_t named = loop->nack.sequence;
-  if (named >= f->next_seq) named = f->next_seq - 1; /* as for an OK [SEQ-007] */
+  int64_t named = qwp_inflight_clamp(f, loop->nack.sequence); /* as for an OK [SEQ-007] */
   /* A dictionary frame, or nothing of ours: it concerns whatever is not acknowledged. */
   bool names_data = qwp_inflight_names_data(f, named);
   int64_t from = names_data ? qwp_inflight_fsn(f, named) : f->acked + 1;

@@ -51,7 +51,7 @@ static void an_ok_is_clamped_held_and_never_goes_back(void **state) {
   qwp_inflight_append(&f);
   assert_false(qwp_inflight_ok(&f, 2));
   assert_int_equal(qwp_inflight_ackable(&f), 1); /* frame 2 is appended, not flushed */
-  assert_true(qwp_inflight_ok(&f, INT64_MAX));
+  assert_true(qwp_inflight_ok(&f, INT64_MAX)); /* takes nothing from the one that is held */
   qwp_inflight_flushed(&f);
   assert_int_equal(qwp_inflight_ackable(&f), 2);
   assert_true(qwp_inflight_acked(&f, 2));
@@ -59,6 +59,35 @@ static void an_ok_is_clamped_held_and_never_goes_back(void **state) {
   assert_false(qwp_inflight_ok(&f, 0));
   assert_false(qwp_inflight_acked(&f, qwp_inflight_ackable(&f)));
   assert_int_equal(f.acked, 2);
+}
+
+static void an_ok_beyond_everything_says_nothing_of_the_batch_under_way(void **state) {
+  (void)state;
+  qwp_inflight_init(&f);
+  send(1);
+  qwp_inflight_begin(&f);
+  qwp_inflight_append(&f);
+  qwp_inflight_append(&f);
+  assert_true(qwp_inflight_ok(&f, 3)); /* the first wireSeq never appended */
+  assert_int_equal(qwp_inflight_clamp(&f, 3), 0);
+  assert_int_equal(qwp_inflight_clamp(&f, 2), 2); /* named: held, not clamped */
+  qwp_inflight_flushed(&f);
+  assert_int_equal(qwp_inflight_ackable(&f), 0);
+  assert_true(qwp_inflight_ok(&f, 3)); /* now they are sent */
+  assert_int_equal(qwp_inflight_ackable(&f), 2);
+}
+
+static void nothing_is_sent_before_the_catch_up_has_left(void **state) {
+  (void)state;
+  qwp_inflight_init(&f);
+  qwp_inflight_begin(&f);
+  qwp_inflight_append_catchup(&f);
+  qwp_inflight_append_catchup(&f);
+  assert_int_equal(qwp_inflight_clamp(&f, 9), -1);
+  qwp_inflight_flushed(&f);
+  assert_int_equal(qwp_inflight_clamp(&f, 9), 1);
+  assert_true(qwp_inflight_ok(&f, 9));
+  assert_int_equal(qwp_inflight_ackable(&f), -1);
 }
 
 static void a_rollback_undoes_the_appends(void **state) {
@@ -123,6 +152,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fsn_counts_from_the_acked_mark_without_catch_up),
       cmocka_unit_test(an_ok_is_clamped_held_and_never_goes_back),
+      cmocka_unit_test(an_ok_beyond_everything_says_nothing_of_the_batch_under_way),
+      cmocka_unit_test(nothing_is_sent_before_the_catch_up_has_left),
       cmocka_unit_test(a_rollback_undoes_the_appends),
       cmocka_unit_test(acks_that_pass_the_target_clear_it),
       cmocka_unit_test(a_refusal_names_data_only_in_flight),
