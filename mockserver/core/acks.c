@@ -59,14 +59,6 @@ bool mock_acks_due(struct mock_acks *a, enum mock_ack_moment moment, int64_t *se
   return all_of_it(a, seq);
 }
 
-bool mock_acks_lie(struct mock_acks *a, int64_t *seq) {
-  if (a->mode != MOCK_ACK_LIE || a->spoke) return false;
-  a->spoke = true;
-  a->mode = MOCK_ACK_SERVER;
-  *seq = a->value;
-  return true;
-}
-
 void mock_acks_sent(struct mock_acks *a) { a->table_count = 0; }
 
 bool mock_acks_release(struct mock_acks *a, int64_t *seq) {

@@ -16,7 +16,6 @@
 #define REFUSE(err, status, ...) mock_refuse(err, status, (err)->offset, __VA_ARGS__)
 #define DESIGNATED_NAME "timestamp"
 #define YEAR_10000_US INT64_C(253402300800000000)
-#define LONG_NULL ((uint64_t)1 << 63) /* the smallest int64 */
 
 static bool out_of_memory(struct mock_decode_error *err) {
   return REFUSE(err, QWP_ST_INTERNAL_ERROR, "out of memory");
@@ -215,6 +214,7 @@ MOCK_RARE static bool make_plan(struct mock_pending *p, struct mock_plan *plan, 
     reusable = reusable && !mock_type_is_array(b->columns[i].type);
   }
   plan->column_count = b->column_count;
+  plan->id_column = table->id_column;
   plan->schema = reusable ? b->schema : 0;
   return true;
 }
@@ -410,9 +410,8 @@ MOCK_EVERY bool digest_rows(struct mock_pending_table *pt, const struct mock_pla
     for (size_t i = 0; i < b->column_count; i++) {
       const struct mock_plan_column *pc = &plan->columns[i];
       const uint64_t v = mock_load64(b->columns[i].values + row * 8);
-      if (v == LONG_NULL) continue;
-      hash += mock_mix(v ^ pc->key);
-      if (pc->is_id) pt->ids[pt->id_count++] = (int64_t)v;
+      hash += mock_plain_hash(pc, v);
+      if (pc->is_id && v != MOCK_LONG_NULL) pt->ids[pt->id_count++] = (int64_t)v;
     }
     pt->digest += mock_fold(hash);
   }
@@ -430,7 +429,7 @@ MOCK_RARE static bool append_block(struct mock_pending *p, const struct mock_pla
 bool mock_tables_append(struct mock_pending *p, const struct mock_block *block, const struct mock_dict *dict,
                         int connection, int64_t wire_seq, int64_t wall_ns, struct mock_decode_error *err) {
   struct mock_plan *plan = &p->plans[block->schema % MOCK_PLANS];
-  if ((block->schema == 0 || plan->schema != block->schema) && !make_plan(p, plan, block, err)) return false;
+  if (!mock_plan_holds(plan, block->schema) && !make_plan(p, plan, block, err)) return false;
   if (block->rows == 0) return true; /* makes the table and nothing else */
 
   struct mock_pending_table *pt = plan->target;

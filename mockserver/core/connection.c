@@ -37,10 +37,6 @@ void mock_conn_del(struct mock_conn *c) {
   free(c);
 }
 
-void mock_conn_place(const struct mock_conn *c, struct mock_journal_place *at) {
-  *at = (struct mock_journal_place){.t_ns = c->m->now_ns, .number = c->number, .reader = c->reader, .link = c->link};
-}
-
 void mock_conn_violation(struct mock_conn *c, const char *requirement, int64_t wire_seq, int64_t offset,
                          const char *text) {
   struct mock *m = c->m;

@@ -4,7 +4,7 @@
  *   connection.c  its life: answers out, pace of reading, the end, timers
  *   handshake.c   the request head and how it is answered
  *   frames.c      a receive pass: frames found, unmasked, handed on
- *   message.c     a binary message: numbered, decoded, committed, acknowledged
+ *   message.c     a binary message: numbered, decoded (or known by repeat.c), committed, acknowledged
  *   action.c      what a script makes happen
  *
  * A pass collects its answers in `out`, which leaves in one write at its end. Only
@@ -21,6 +21,7 @@
 #include "core/journal.h"
 #include "core/mock.h"
 #include "core/out.h"
+#include "core/repeat.h"
 #include "core/tables.h"
 #include "core/upgrade.h"
 #include "core/violations.h"
@@ -95,6 +96,7 @@ struct mock_conn {
 
   struct mock_dict *dict;
   struct mock_pending *pending;
+  struct mock_repeat repeat;
   int64_t next_seq;
   struct mock_acks acks;
   bool group_open;          /* a deferred message since the last commit */
@@ -117,7 +119,6 @@ struct mock_conn {
 /* connection.c */
 struct mock_conn *mock_conn_new(struct mock *m, void *peer);
 void mock_conn_del(struct mock_conn *c);
-void mock_conn_place(const struct mock_conn *c, struct mock_journal_place *at);
 void mock_conn_violation(struct mock_conn *c, const char *requirement, int64_t wire_seq, int64_t offset,
                          const char *text);
 void mock_conn_flush(struct mock_conn *c);            /* writes `out`; may end the connection */
@@ -129,6 +130,10 @@ void mock_conn_ended(struct mock_conn *c, const char *label);  /* the transport 
 void mock_conn_close_frame(struct mock_conn *c, unsigned code, const char *reason, const char *label);
 int64_t mock_conn_due(const struct mock_conn *c);     /* INT64_MAX = never */
 void mock_conn_tick(struct mock_conn *c);
+
+static inline void mock_conn_place(const struct mock_conn *c, struct mock_journal_place *at) {
+  *at = (struct mock_journal_place){.t_ns = c->m->now_ns, .number = c->number, .reader = c->reader, .link = c->link};
+}
 
 /* Nothing more may be looked at now. Asked before every frame. */
 static inline bool mock_conn_held(const struct mock_conn *c) {

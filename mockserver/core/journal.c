@@ -26,8 +26,7 @@ void mock_journal_init(struct mock_journal *j, const struct mock_options *o) {
 
 void mock_journal_free(struct mock_journal *j) { mock_out_free(&j->buffer); }
 
-bool mock_journal_begin(struct mock_journal *j, const struct mock_journal_place *at, const char *event, bool detail) {
-  if (j->level == MOCK_JOURNAL_OFF || (detail && !mock_journal_details(j))) return false;
+void mock_journal_head(struct mock_journal *j, const struct mock_journal_place *at, const char *event) {
   mock_out_clear(&j->buffer);
   mock_out_text(&j->buffer, "{\"t_ns\":");
   mock_out_decimal(&j->buffer, at->t_ns);
@@ -35,7 +34,6 @@ bool mock_journal_begin(struct mock_journal *j, const struct mock_journal_place 
   mock_journal_int(j, at->reader ? "reader" : "conn", at->number);
   mock_journal_int(j, "link", at->link);
   mock_journal_string(j, "event", event);
-  return true;
 }
 
 /* How many bytes a well-formed UTF-8 character at p takes; 0 = it is none. */

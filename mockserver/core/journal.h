@@ -39,12 +39,17 @@ struct mock_journal_place {
 void mock_journal_init(struct mock_journal *j, const struct mock_options *o);
 void mock_journal_free(struct mock_journal *j);
 
-/* Events that belong to level full only are wanted. */
-static inline bool mock_journal_details(const struct mock_journal *j) { return j->level == MOCK_JOURNAL_FULL; }
+/* What every line begins with. */
+void mock_journal_head(struct mock_journal *j, const struct mock_journal_place *at, const char *event);
 
 /* Begins a line; false = it is not wanted (then nothing else may be called). detail:
  * the event belongs to level full only. */
-bool mock_journal_begin(struct mock_journal *j, const struct mock_journal_place *at, const char *event, bool detail);
+static inline bool mock_journal_begin(struct mock_journal *j, const struct mock_journal_place *at, const char *event,
+                                      bool detail) {
+  if (j->level == MOCK_JOURNAL_OFF || (detail && j->level != MOCK_JOURNAL_FULL)) return false;
+  mock_journal_head(j, at, event);
+  return true;
+}
 static inline void mock_journal_key(struct mock_journal *j, const char *key) {
   mock_out_put(&j->buffer, ",\"", 2);
   mock_out_text(&j->buffer, key);

@@ -82,7 +82,7 @@ void mock_conn_ok(struct mock_conn *c, int64_t seq, bool with_tables) {
 
 void mock_conn_ack(struct mock_conn *c, enum mock_ack_moment moment) {
   int64_t seq;
-  if (c->reader || c->stage != MOCK_STAGE_WS) return;
+  if (c->reader || c->stage != MOCK_STAGE_WS || mock_acks_gather(&c->acks, moment)) return;
   if (mock_acks_due(&c->acks, moment, &seq)) mock_conn_ok(c, seq, true);
   bool rest = moment == MOCK_ACK_AT_PING || moment == MOCK_ACK_AT_END;
   if (!c->dead && rest && c->acks.mode == MOCK_ACK_BURST && c->answers.count > 0) burst(c);
@@ -109,6 +109,8 @@ void mock_conn_refuse(struct mock_conn *c, int64_t seq, unsigned status, const c
 
 struct work { /* one message being decoded */
   struct mock_conn *c;
+  const uint8_t *message;
+  size_t message_n;
   int64_t seq;
   int64_t rows;
   bool broke_a_rule;
@@ -128,6 +130,7 @@ static bool on_block(void *ctx, const struct mock_block *block, struct mock_deco
   const int64_t now_ns = c->m->options.rows == MOCK_ROWS_FULL ? wall(c->m) : 0;
   if (!mock_tables_append(c->pending, block, c->dict, c->number, w->seq, now_ns, err)) return false;
   w->rows += (int64_t)block->rows;
+  mock_repeat_learn(&c->repeat, c->pending, w->message, w->message_n, block);
   return true;
 }
 
@@ -190,18 +193,23 @@ static void note_table(void *arg, const char *name, size_t n, int64_t seq_txn) {
   if (!mock_acks_table(&c->acks, name, n, seq_txn)) c->out.failed = true;
 }
 
-/* Says nothing yet: the journal has the frame first. false: nothing became visible, *err tells. */
-static bool commit(struct mock_conn *c, int64_t seq, enum mock_ack_moment *moment, struct mock_decode_error *err) {
+/* These rows became visible, and all that was acceptable up to seq is done. */
+static enum mock_ack_moment committed(struct mock_conn *c, int64_t seq, size_t rows) {
   struct mock *m = c->m;
-  size_t rows = mock_tables_commit(c->pending, note_table, c);
-  if (rows == MOCK_COMMIT_OUT_OF_MEMORY) return mock_refuse(err, QWP_ST_INTERNAL_ERROR, 0, "out of memory");
   bool closes_group = c->group_open;
   c->group_open = false;
   c->acks.done = seq;
   m->facts.rows += (int64_t)rows;
   c->record->facts.rows += (int64_t)rows;
   if (rows > 0 || closes_group) m->facts.commits++;
-  *moment = closes_group ? MOCK_ACK_AT_GROUP : MOCK_ACK_AT_MESSAGE;
+  return closes_group ? MOCK_ACK_AT_GROUP : MOCK_ACK_AT_MESSAGE;
+}
+
+/* Says nothing yet: the journal has the frame first. false: nothing became visible, *err tells. */
+static bool commit(struct mock_conn *c, int64_t seq, enum mock_ack_moment *moment, struct mock_decode_error *err) {
+  size_t rows = mock_tables_commit(c->pending, note_table, c);
+  if (rows == MOCK_COMMIT_OUT_OF_MEMORY) return mock_refuse(err, QWP_ST_INTERNAL_ERROR, 0, "out of memory");
+  *moment = committed(c, seq, rows);
   return true;
 }
 
@@ -213,11 +221,19 @@ static void leave_group_open(struct mock_conn *c, int64_t seq) {
   mock_conn_ack(c, MOCK_ACK_AT_MESSAGE);
 }
 
-static void process(struct mock_conn *c, const uint8_t *p, size_t n, int64_t seq, bool catchup) {
+/* Only a message without a flaw, of one block and no dictionary entry, may be repeated without a look at it. */
+static bool plain_and_clean(const struct work *w, const struct mock_message *msg) {
+  return !w->broke_a_rule && msg->table_count == 1 && msg->dict_count == 0;
+}
+
+/* The long way, for every message. */
+static void judge(struct mock_conn *c, const uint8_t *p, size_t n, int64_t seq, bool catchup) {
   struct work w; /* its text, and that of err, are not worth clearing for every message */
   struct mock_message msg;
   struct mock_decode_error err;
   w.c = c;
+  w.message = p;
+  w.message_n = n;
   w.seq = seq;
   w.rows = 0;
   w.broke_a_rule = false;
@@ -225,11 +241,22 @@ static void process(struct mock_conn *c, const uint8_t *p, size_t n, int64_t seq
 
   enum mock_ack_moment moment = MOCK_ACK_AT_MESSAGE;
   bool good = decode(&w, p, n, &msg, &err) && (deferred || commit(c, seq, &moment, &err));
+  if (!good || deferred || !plain_and_clean(&w, &msg)) mock_repeat_forget(&c->repeat);
   c->record->facts.dict = (int64_t)mock_dict_count(c->dict);
   journal_frame(c, p, n, seq, catchup, w.rows, !good ? "refused" : deferred ? "deferred" : "ok");
   if (!good) mock_conn_refuse(c, seq, err.status, err.text);
   else if (deferred) leave_group_open(c, seq);
   else mock_conn_ack(c, moment);
+}
+
+/* The short way, for one that repeats an earlier one but for its values. False: it does not. */
+static bool repeat(struct mock_conn *c, const uint8_t *p, size_t n, int64_t seq) {
+  size_t rows = mock_repeat_commit(&c->repeat, c->pending, p, n, note_table, c);
+  if (rows == 0) return false;
+  enum mock_ack_moment moment = committed(c, seq, rows);
+  journal_frame(c, p, n, seq, false, (int64_t)rows, "ok");
+  mock_conn_ack(c, moment);
+  return true;
 }
 
 static void count(struct mock_conn *c, size_t n, bool catchup) {
@@ -251,6 +278,7 @@ static void count(struct mock_conn *c, size_t n, bool catchup) {
 
 /* A rule that uses the frame up ends its story before it is decoded; the journal has the frame first. */
 static bool used_up(struct mock_conn *c, const uint8_t *p, size_t n, int64_t seq, bool catchup) {
+  if (mock_director_idle(&c->director)) return false;
   if (mock_director_expects(&c->director, MOCK_AT_FRAME, catchup, c->m->now_ns, mock_action_uses_up))
     journal_frame(c, p, n, seq, catchup, 0, "unprocessed");
   return mock_conn_fire(c, MOCK_AT_FRAME, catchup, seq);
@@ -269,6 +297,6 @@ void mock_conn_message(struct mock_conn *c, const uint8_t *p, size_t n) {
     journal_frame(c, p, n, seq, catchup, 0, "dropped");
     return;
   }
-  process(c, p, n, seq, catchup);
+  if (!repeat(c, p, n, seq)) judge(c, p, n, seq, catchup);
   if (!c->dead && mock_acks_lie(&c->acks, &lie)) mock_conn_ok(c, lie, false);
 }

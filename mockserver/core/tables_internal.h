@@ -10,6 +10,7 @@
 
 #include "core/arena.h"
 #include "core/coerce.h"
+#include "core/hash.h"
 #include "core/id_set.h"
 #include "core/rowset.h"
 #include "core/tables.h"
@@ -82,9 +83,15 @@ struct mock_plan {
   struct mock_pending_table *target;
   struct mock_plan_column *columns;
   size_t column_count, capacity;
+  size_t id_column; /* of the table, when the plan was made */
   bool has_designated;
   bool plain; /* all columns are */
 };
+
+/* Good for a block of that schema, and not from before the table got a better id column. */
+static inline bool mock_plan_holds(const struct mock_plan *plan, uint64_t schema) {
+  return schema != 0 && plan->schema == schema && plan->id_column == plan->target->table->id_column;
+}
 
 #define MOCK_PLANS 16u
 
@@ -101,6 +108,13 @@ struct mock_pending {
   const uint8_t **locals; /* entries of a column-local dictionary */
   size_t local_capacity;
 };
+
+#define MOCK_LONG_NULL ((uint64_t)1 << 63) /* the smallest int64 */
+
+/* What the value of a plain column adds to the sum that is folded into the digest of its row. */
+static inline uint64_t mock_plain_hash(const struct mock_plan_column *pc, uint64_t value) {
+  return value == MOCK_LONG_NULL ? 0 : mock_mix(value ^ pc->key);
+}
 
 /* Makes the rows of one table visible before the group's commit. false = out of memory. */
 bool mock_pending_publish_early(struct mock_pending *p, struct mock_pending_table *pt);
