@@ -22,23 +22,10 @@ void qwp_encoding_default(struct qwp_encoding *e, const struct qwp_symbols *symb
   own_nulls(e);
 }
 
-/* One past the highest id that the finished rows refer to. */
-static size_t ids_end(const struct qwp_batch *batch) {
-  size_t end = 0;
-  for (size_t i = 0; i < qwp_batch_tables(batch); i++) {
-    const struct qwp_table *t = qwp_batch_table_at(batch, i);
-    for (uint32_t k = 0; k < t->known; k++) {
-      uint32_t ids = qwp_column_finished(&t->columns[k], t->rows)->ids;
-      if (ids > end) end = ids;
-    }
-  }
-  return end;
-}
-
 void qwp_encoding_dense(struct qwp_encoding *e, const struct qwp_batch *batch) {
   e->flags = QWP_FLAG_DELTA;
   e->dict_start = 0;
-  e->dict_end = ids_end(batch);
+  e->dict_end = qwp_batch_ids_end(batch);
   own_nulls(e);
 }
 
@@ -57,10 +44,8 @@ static size_t dictionary_bytes(const struct qwp_symbols *symbols, const struct q
 size_t qwp_message_size(const struct qwp_batch *batch, const struct qwp_symbols *symbols,
                         const struct qwp_encoding *e) {
   size_t size = QWP_HEADER_BYTES + dictionary_bytes(symbols, e);
-  for (size_t i = 0; i < qwp_batch_tables(batch); i++) {
-    const struct qwp_table *t = qwp_batch_table_at(batch, i);
-    if (t->rows > 0) size += qwp_table_wire_bytes(t, e->nulls, e->flags & QWP_FLAG_GORILLA);
-  }
+  for (size_t i = 0; i < qwp_batch_tables(batch); i++)
+    size += qwp_table_wire_bytes(qwp_batch_table_at(batch, i), e->nulls, e->flags & QWP_FLAG_GORILLA);
   return size;
 }
 
@@ -104,12 +89,6 @@ static void put_table(struct qwp_bytes *out, const struct qwp_table *t, const st
   }
 }
 
-static size_t tables_with_rows(const struct qwp_batch *batch) {
-  size_t count = 0;
-  for (size_t i = 0; i < qwp_batch_tables(batch); i++) count += qwp_batch_table_at(batch, i)->rows > 0;
-  return count;
-}
-
 static enum qwp_status check(const struct qwp_batch *batch, const struct qwp_symbols *symbols,
                              const struct qwp_encoding *e, struct qwp_error *err) {
   if (!(e->flags & QWP_FLAG_DELTA) || (e->flags & ~FLAGS_TAKEN))
@@ -117,9 +96,9 @@ static enum qwp_status check(const struct qwp_batch *batch, const struct qwp_sym
   if (e->dict_start > e->dict_end || e->dict_end > qwp_symbols_count(symbols))
     return qwp_fail(err, QWP_MISUSE, "dictionary range %zu to %zu of %zu", e->dict_start, e->dict_end,
                     qwp_symbols_count(symbols));
-  if (ids_end(batch) > e->dict_end)
-    return qwp_fail(err, QWP_MISUSE, "rows refer to symbol %zu, the dictionary ends at %zu", ids_end(batch) - 1,
-                    e->dict_end);
+  if (qwp_batch_ids_end(batch) > e->dict_end)
+    return qwp_fail(err, QWP_MISUSE, "rows refer to symbol %zu, the dictionary ends at %zu",
+                    qwp_batch_ids_end(batch) - 1, e->dict_end);
   return QWP_OK;
 }
 
@@ -134,12 +113,9 @@ enum qwp_status qwp_message_encode(const struct qwp_batch *batch, const struct q
   if (st != QWP_OK) return qwp_fail(err, st, "no room for a message of %zu bytes", size);
 
   size_t start = out->len;
-  put_header(out, e->flags, tables_with_rows(batch));
+  put_header(out, e->flags, qwp_batch_tables(batch));
   put_dictionary(out, symbols, e);
-  for (size_t i = 0; i < qwp_batch_tables(batch); i++) {
-    const struct qwp_table *t = qwp_batch_table_at(batch, i);
-    if (t->rows > 0) put_table(out, t, e);
-  }
+  for (size_t i = 0; i < qwp_batch_tables(batch); i++) put_table(out, qwp_batch_table_at(batch, i), e);
   assert(out->len - start == size);
   qwp_set_u32(out->data + start + QWP_HEADER_OFF_LENGTH, (uint32_t)(size - QWP_HEADER_BYTES));
   return QWP_OK;

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "qwp/wire.h"
 #include "rows/name.h"
-#include "rows/table.h"
+#include "rows/tables.h"
 
 /* Size accounting. block_bytes of a table is its size when rows were last counted; `settled` is their
  * sum over all tables but `moving`, the one that rows were last finished in, whose size is computed
@@ -15,15 +15,14 @@ struct qwp_batch {
   const struct qwp_ops *ops;
   struct qwp_symbols *symbols;
   size_t name_bytes_max;
-  struct qwp_table **tables;
-  uint32_t count, cap;
-  struct qwp_index index; /* of table names */
+  struct qwp_tables tables;
   struct qwp_table *open; /* table of the open row, or NULL */
   bool open_is_new;       /* that table was first seen in the open row */
   struct qwp_table *last; /* the table of the last row: tried before the index */
   size_t rows;
   size_t settled;
   struct qwp_table *moving;
+  size_t ids_end, open_ids_end; /* one past the highest symbol id of finished rows, of the open row */
 };
 
 struct qwp_batch *qwp_batch_new(const struct qwp_ops *ops, struct qwp_symbols *symbols, size_t max_name_bytes) {
@@ -31,72 +30,53 @@ struct qwp_batch *qwp_batch_new(const struct qwp_ops *ops, struct qwp_symbols *s
   if (!b) return NULL;
   *b = (struct qwp_batch){.ops = ops, .symbols = symbols};
   b->name_bytes_max = max_name_bytes < QWP_MAX_NAME_BYTES ? max_name_bytes : QWP_MAX_NAME_BYTES;
-  qwp_index_init(&b->index, ops);
+  qwp_tables_init(&b->tables, ops);
   return b;
 }
 
 void qwp_batch_del(struct qwp_batch *b) {
   if (!b) return;
-  const struct qwp_ops *ops = b->ops;
-  for (uint32_t i = 0; i < b->count; i++) qwp_table_del(b->tables[i]);
-  ops->mem->free(ops->mem_ctx, b->tables);
-  qwp_index_free(&b->index);
-  ops->mem->free(ops->mem_ctx, b);
+  qwp_tables_free(&b->tables);
+  b->ops->mem->free(b->ops->mem_ctx, b);
 }
 
 /* ---- tables ------------------------------------------------------------------- */
 
-static bool is_named(const struct qwp_table *t, const char *name, size_t n) {
-  return t->name_bytes == n && memcmp(t->name, name, n) == 0;
-}
-
-static bool table_equal(const void *owner, uint32_t id, const char *name, size_t n) {
-  return is_named(((const struct qwp_batch *)owner)->tables[id], name, n);
-}
-
-static enum qwp_status reserve_table(struct qwp_batch *b) {
-  if (b->count < b->cap) return QWP_OK;
-  uint32_t cap = b->cap ? b->cap * 2 : 8;
-  void *grown = b->tables ? b->ops->mem->realloc(b->ops->mem_ctx, b->tables, cap * sizeof *b->tables)
-                          : b->ops->mem->alloc(b->ops->mem_ctx, cap * sizeof *b->tables);
-  if (!grown) return QWP_NOMEM;
-  b->tables = grown;
-  b->cap = cap;
+/* Whether the table may have one row more in this message. */
+static enum qwp_status check_room(const struct qwp_batch *b, size_t waiting, const char *name, size_t n,
+                                  struct qwp_error *err) {
+  if (waiting >= QWP_MAX_ROWS)
+    return qwp_name_fail(err, QWP_TOO_LARGE, "table", name, n,
+                         "has %u rows waiting, the most a block can have: flush", QWP_MAX_ROWS);
+  if (waiting == 0 && b->tables.filled_count >= QWP_MAX_TABLES)
+    return qwp_fail(err, QWP_TOO_LARGE, "%u tables have rows waiting, the most a message can hold: flush",
+                    QWP_MAX_TABLES);
   return QWP_OK;
 }
 
-static enum qwp_status add_table(struct qwp_batch *b, const char *name, size_t n, uint32_t hash,
-                                 struct qwp_table **out, struct qwp_error *err) {
+static enum qwp_status find_or_add(struct qwp_batch *b, const char *name, size_t n, struct qwp_table **out,
+                                   bool *is_new, struct qwp_error *err) {
+  uint32_t hash = qwp_index_hash(name, n);
+  *out = qwp_tables_find(&b->tables, name, n, hash);
+  enum qwp_status st = check_room(b, *out ? (*out)->rows : 0, name, n, err);
+  *is_new = !*out;
+  if (st != QWP_OK || !*is_new) return st;
   const char *fault = qwp_name_table_fault(name, n, b->name_bytes_max);
   if (fault) return qwp_name_fail(err, QWP_NAME, "table name", name, n, "%s", fault);
-  if (b->count >= QWP_MAX_TABLES)
-    return qwp_fail(err, QWP_TOO_LARGE, "%u tables are the most one message can hold", QWP_MAX_TABLES);
-  struct qwp_table *t = NULL;
-  if (reserve_table(b) == QWP_OK && qwp_index_reserve(&b->index) == QWP_OK) t = qwp_table_new(b->ops, name, n, hash);
-  if (!t) return qwp_fail(err, QWP_NOMEM, "out of memory for a table");
-  qwp_index_put(&b->index, hash, b->count);
-  b->tables[b->count++] = t;
-  *out = t;
-  return QWP_OK;
+  *out = qwp_tables_add(&b->tables, name, n, hash);
+  return *out ? QWP_OK : qwp_fail(err, QWP_NOMEM, "out of memory for a table");
 }
 
 enum qwp_status qwp_batch_table(struct qwp_batch *b, const char *name, size_t n, struct qwp_error *err) {
   if (b->open) return qwp_fail(err, QWP_MISUSE, "a row is open: end it with at or take it back first");
-  struct qwp_table *t = b->last && is_named(b->last, name, n) ? b->last : NULL;
+  bool again = b->last && qwp_table_is_named(b->last, name, n);
+  struct qwp_table *t = b->last;
   bool is_new = false;
-  if (!t) {
-    uint32_t hash = qwp_index_hash(name, n);
-    uint32_t id = qwp_index_find(&b->index, hash, table_equal, b, name, n);
-    is_new = id == QWP_INDEX_NONE;
-    enum qwp_status st = is_new ? add_table(b, name, n, hash, &t, err) : QWP_OK;
-    if (st != QWP_OK) return st;
-    if (!is_new) t = b->tables[id];
-  }
-  if (t->rows >= QWP_MAX_ROWS)
-    return qwp_name_fail(err, QWP_TOO_LARGE, "table", name, n,
-                         "has %u rows waiting, the most a block can have: flush", QWP_MAX_ROWS);
+  enum qwp_status st = again ? check_room(b, t->rows, name, n, err) : find_or_add(b, name, n, &t, &is_new, err);
+  if (st != QWP_OK) return st;
   b->open = b->last = t;
   b->open_is_new = is_new;
+  b->open_ids_end = 0;
   qwp_table_row_begin(t);
   return QWP_OK;
 }
@@ -215,6 +195,7 @@ enum qwp_status qwp_batch_symbol(struct qwp_batch *b, const char *col, size_t co
     return qwp_fail(err, st, st == QWP_NOMEM ? "out of memory for a symbol" : "the symbol dictionary is full");
   }
   qwp_column_put_symbol(c, t->rows, id);
+  if (id >= b->open_ids_end) b->open_ids_end = (size_t)id + 1;
   qwp_table_named(t, c);
   return QWP_OK;
 }
@@ -251,6 +232,8 @@ static enum qwp_status set_designated(struct qwp_table *t, unsigned type, int64_
 
 static void count_row(struct qwp_batch *b, struct qwp_table *t) {
   b->rows++;
+  if (b->open_ids_end > b->ids_end) b->ids_end = b->open_ids_end;
+  if (t->rows == 1) qwp_tables_fill(&b->tables, t);
   if (b->moving == t) return;
   if (b->moving) {
     b->moving->block_bytes = qwp_table_wire_bytes(b->moving, NULL, false);
@@ -277,7 +260,6 @@ enum qwp_status qwp_batch_at(struct qwp_batch *b, unsigned type, int64_t v, stru
   return QWP_OK;
 }
 
-/* A table that the row brought in is the newest, so it goes without leaving a hole. */
 void qwp_batch_cancel(struct qwp_batch *b) {
   struct qwp_table *t = b->open;
   if (!t) return;
@@ -286,11 +268,8 @@ void qwp_batch_cancel(struct qwp_batch *b) {
     qwp_table_row_cancel(t);
     return;
   }
-  assert(b->tables[b->count - 1] == t);
-  b->count--;
   b->last = NULL;
-  qwp_index_remove(&b->index, t->hash, b->count);
-  qwp_table_del(t);
+  qwp_tables_forget(&b->tables, t);
 }
 
 bool qwp_batch_row_open(const struct qwp_batch *b) { return b->open != NULL; }
@@ -301,20 +280,25 @@ size_t qwp_batch_bytes(const struct qwp_batch *b) {
   return b->settled + (b->moving ? qwp_table_wire_bytes(b->moving, NULL, false) : 0);
 }
 
+size_t qwp_batch_ids_end(const struct qwp_batch *b) { return b->ids_end; }
+
 void qwp_batch_clear(struct qwp_batch *b) {
   qwp_batch_cancel(b);
-  for (uint32_t i = 0; i < b->count; i++) {
-    struct qwp_table *t = b->tables[i];
-    if (t->rows > 0) qwp_table_clear(t);
-    t->block_bytes = 0;
-  }
-  b->rows = b->settled = 0;
+  if (qwp_tables_clear(&b->tables)) b->last = NULL; /* it may be the one forgotten */
+  b->rows = b->settled = b->ids_end = 0;
   b->moving = NULL;
 }
 
-size_t qwp_batch_tables(const struct qwp_batch *b) { return b->count; }
+size_t qwp_batch_tables(const struct qwp_batch *b) { return b->tables.filled_count; }
 
 const struct qwp_table *qwp_batch_table_at(const struct qwp_batch *b, size_t i) {
-  assert(i < b->count);
-  return b->tables[i];
+  assert(i < b->tables.filled_count);
+  return b->tables.filled[i];
+}
+
+size_t qwp_batch_known(const struct qwp_batch *b) { return b->tables.count; }
+
+const struct qwp_table *qwp_batch_known_at(const struct qwp_batch *b, size_t i) {
+  assert(i < b->tables.count);
+  return b->tables.known[i];
 }

@@ -1,8 +1,9 @@
 /* batch - the rows a sender has not flushed yet, by table.
  *
- * Tables and columns stay known over a clear, in the order of first use, so that
- * the next message has the same columns in the same order (a column without a
- * value is then all null). One row may be open at a time. No I/O, no clock.
+ * Tables and columns stay known over a clear, so that the next message has the same
+ * columns in the order of their first use (a column without a value is then all null),
+ * until a table has been without rows for long and others have taken its place
+ * (rows/tables.h). One row may be open at a time. No I/O, no clock.
  * All failures leave the batch as it was and fill err.
  */
 #ifndef QWP_ROWS_BATCH_H
@@ -25,7 +26,7 @@ struct qwp_batch *qwp_batch_new(const struct qwp_ops *ops, struct qwp_symbols *s
 void qwp_batch_del(struct qwp_batch *b);
 
 /* Begins a row of the table; names of tables are case-sensitive. QWP_NAME, QWP_MISUSE (a row is open),
- * QWP_TOO_LARGE (QWP_MAX_ROWS rows of the table wait for a flush, or QWP_MAX_TABLES tables are known), QWP_NOMEM. */
+ * QWP_TOO_LARGE (rows wait for a flush: QWP_MAX_ROWS of the table, or of QWP_MAX_TABLES other tables), QWP_NOMEM. */
 enum qwp_status qwp_batch_table(struct qwp_batch *b, const char *name, size_t n, struct qwp_error *err);
 
 /* Sets one column of the open row. The first value of a row wins, a second one of the same type is ignored.
@@ -57,6 +58,8 @@ size_t qwp_batch_rows(const struct qwp_batch *b);   /* finished rows */
 /* Exact size of the table blocks they make in this client's own encoding (flags 0x08). Costs the columns of
  * the table last written to, however many tables there are. */
 size_t qwp_batch_bytes(const struct qwp_batch *b);
+/* One past the highest symbol id that finished rows refer to; 0 = none. */
+size_t qwp_batch_ids_end(const struct qwp_batch *b);
 void qwp_batch_clear(struct qwp_batch *b); /* forgets the rows, an open one too; keeps tables and columns */
 
 #endif

@@ -75,7 +75,6 @@ void qwp_column_put_symbol(struct qwp_column *c, uint32_t row, uint32_t id) {
     if (rest < 0x80) break;
   }
   qwp_column_put(c, row, code, n);
-  if (id >= c->now.ids) c->now.ids = id + 1;
 }
 
 void qwp_column_retype(struct qwp_column *c, unsigned code) {

@@ -29,7 +29,6 @@ struct qwp_extent {
   uint32_t rows;   /* one past the last row with a value */
   uint32_t values; /* values present */
   uint32_t bytes;  /* of data */
-  uint32_t ids;    /* SYMBOL: one past the highest id; 0 = none */
 };
 
 struct qwp_column {

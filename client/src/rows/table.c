@@ -125,6 +125,7 @@ void qwp_table_row_cancel(struct qwp_table *t) {
 void qwp_table_clear(struct qwp_table *t) {
   for (uint32_t i = 0; i < t->count; i++) qwp_column_clear(&t->columns[i]);
   t->rows = 0;
+  t->block_bytes = 0;
 }
 
 size_t qwp_table_wire_bytes(const struct qwp_table *t, const enum qwp_null_form *nulls, bool encoding_byte) {

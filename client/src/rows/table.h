@@ -31,6 +31,9 @@ struct qwp_table {
   uint32_t next;       /* column expected next: the one after the last that was set */
   bool row_named;      /* the open row has named a column */
   size_t block_bytes;  /* the batch's note of this table's size, see batch.c */
+  uint32_t id;         /* notes of rows/tables.h: place among the known, */
+  uint64_t flushed_in; /* the flush that last carried rows of it, */
+  struct qwp_table *older, *newer; /* neighbours in the idle list */
   struct qwp_index index; /* of the named columns, case folded */
   uint32_t hash;          /* of the name, as it is */
   size_t name_bytes;
@@ -62,6 +65,10 @@ static inline struct qwp_column *qwp_table_expected(const struct qwp_table *t, c
 enum qwp_status qwp_table_designated(struct qwp_table *t, unsigned code, struct qwp_column **out,
                                      struct qwp_error *err);
 
+static inline bool qwp_table_is_named(const struct qwp_table *t, const char *name, size_t n) {
+  return t->name_bytes == n && memcmp(t->name, name, n) == 0;
+}
+
 /* Drops the columns from `count` on: those that a failed call or a cancelled row has added. */
 void qwp_table_forget(struct qwp_table *t, uint32_t count);
 
@@ -81,9 +88,14 @@ void qwp_table_clear(struct qwp_table *t); /* no rows; columns stay known */
  * them, or NULL for each type's own. */
 size_t qwp_table_wire_bytes(const struct qwp_table *t, const enum qwp_null_form *nulls, bool encoding_byte);
 
-/* ---- the tables of a batch, in the order of first use -------------------------- */
+/* ---- the tables of a batch ----------------------------------------------------- */
 
-size_t qwp_batch_tables(const struct qwp_batch *b); /* those without rows included */
+/* Those with finished rows, in the order of their first one since the last clear: what a message holds. */
+size_t qwp_batch_tables(const struct qwp_batch *b);
 const struct qwp_table *qwp_batch_table_at(const struct qwp_batch *b, size_t i);
+
+/* All that are known, in no order. */
+size_t qwp_batch_known(const struct qwp_batch *b);
+const struct qwp_table *qwp_batch_known_at(const struct qwp_batch *b, size_t i);
 
 #endif

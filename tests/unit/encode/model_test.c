@@ -27,7 +27,7 @@ struct model_table {
 };
 
 struct model {
-  unsigned order[TABLES];
+  unsigned order[TABLES]; /* with rows, by their first row since the last clear */
   unsigned known;
   struct model_table tables[TABLES];
   char symbols[TEXTS][40];
@@ -110,9 +110,7 @@ static void model_message(struct writer *w, const struct model *m, const struct 
   wtext(w, "QWP1");
   w8(w, 1);
   w8(w, e->flags);
-  unsigned tables = 0;
-  for (unsigned i = 0; i < m->known; i++) tables += m->tables[m->order[i]].rows > 0;
-  wle(w, tables, 2);
+  wle(w, m->known, 2);
   wle(w, 0, 4);
   wvar(w, e->dict_start);
   wvar(w, e->dict_end - e->dict_start);
@@ -120,7 +118,6 @@ static void model_message(struct writer *w, const struct model *m, const struct 
   for (unsigned i = 0; i < m->known; i++) {
     const struct model_table *t = &m->tables[m->order[i]];
     char name[16];
-    if (!t->rows) continue;
     snprintf(name, sizeof name, "table%u", m->order[i]);
     wname(w, name);
     wvar(w, t->rows);
@@ -274,6 +271,7 @@ static void one_life(uint32_t start, struct model *m, struct writer *w) {
     expect_message(&k, m, &e, w);
     qwp_symbols_mark_sent(k.symbols, qwp_symbols_count(k.symbols));
     qwp_batch_clear(k.batch);
+    m->known = 0;
     for (unsigned t = 0; t < TABLES; t++) m->tables[t].rows = 0;
   }
   kit_free(&k);

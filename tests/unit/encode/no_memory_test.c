@@ -23,9 +23,9 @@ static struct sight look(struct rows_kit *k) {
   struct qwp_encoding e;
   struct sight s = {.rows = qwp_batch_rows(k->batch), .bytes = qwp_batch_bytes(k->batch)};
   s.symbols = qwp_symbols_count(k->symbols);
-  s.tables = qwp_batch_tables(k->batch);
+  s.tables = qwp_batch_known(k->batch);
   s.open = qwp_batch_row_open(k->batch);
-  for (size_t i = 0; i < s.tables; i++) s.open_columns += qwp_batch_table_at(k->batch, i)->count;
+  for (size_t i = 0; i < s.tables; i++) s.open_columns += qwp_batch_known_at(k->batch, i)->count;
   qwp_encoding_default(&e, k->symbols);
   qwp_bytes_init(&s.message, &looking_ops, 1u << 20);
   KIT_OK(qwp_message_encode(k->batch, k->symbols, &e, &s.message, NULL));

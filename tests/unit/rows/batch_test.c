@@ -126,6 +126,12 @@ static void tables_in_order_of_first_use(void **state) {
   expect_values(&k, 1, 0, "2");
   expect_values(&k, 2, 0, "3");
   assert_int_equal(qwp_batch_rows(k.batch), 4);
+  qwp_batch_clear(k.batch); /* then the next message has an order, and tables, of its own */
+  a_long(&k, "a", "x", 5);
+  a_long(&k, "b", "x", 6);
+  assert_int_equal(qwp_batch_tables(k.batch), 2);
+  expect_values(&k, 0, 0, "5");
+  expect_values(&k, 1, 0, "6");
   kit_free(&k);
 }
 
@@ -220,7 +226,7 @@ static void names_are_checked(void **state) {
   expect_failure(&k, kit_table(&k, ""), QWP_NAME, "table name '' must not be empty");
   expect_failure(&k, kit_table(&k, " t"), QWP_NAME, "table name ' t' must not begin or end with a space");
   assert_string_equal(k.err.key, " t");
-  assert_int_equal(qwp_batch_tables(k.batch), 0);
+  assert_int_equal(qwp_batch_known(k.batch), 0);
   KIT_OK(kit_table(&k, "t"));
   expect_failure(&k, kit_long(&k, "", 1), QWP_NAME, "column name '' must not be empty");
   expect_failure(&k, kit_long(&k, "a.b", 1), QWP_NAME, "column name 'a.b' must not contain a dot");
@@ -344,7 +350,7 @@ static void a_cancelled_row_leaves_nothing(void **state) {
   expect_values(&k, 0, 2, "1 . 3");
   expect_values(&k, 0, 3, ". 1 .");
   expect_values(&k, 0, 4, ". . 9");
-  assert_int_equal(column_at(&k, 0, 1)->now.ids, 1);
+  assert_int_equal(qwp_batch_ids_end(k.batch), 1); /* and no row refers to it */
   kit_free(&k);
 }
 
@@ -355,7 +361,9 @@ static void a_cancelled_first_row_leaves_no_table(void **state) {
   a_long(&k, "a", "x", 1);
   KIT_OK(kit_table(&k, "b"));
   KIT_OK(kit_long(&k, "x", 2));
+  assert_int_equal(qwp_batch_known(k.batch), 2);
   qwp_batch_cancel(k.batch);
+  assert_int_equal(qwp_batch_known(k.batch), 1);
   assert_int_equal(qwp_batch_tables(k.batch), 1);
   a_long(&k, "c", "x", 3);
   a_long(&k, "b", "x", 4);
@@ -366,7 +374,8 @@ static void a_cancelled_first_row_leaves_no_table(void **state) {
   KIT_OK(kit_table(&k, "d"));
   qwp_batch_clear(k.batch); /* takes the open row with it */
   assert_false(qwp_batch_row_open(k.batch));
-  assert_int_equal(qwp_batch_tables(k.batch), 3);
+  assert_int_equal(qwp_batch_tables(k.batch), 0);
+  assert_int_equal(qwp_batch_known(k.batch), 3);
   kit_free(&k);
 }
 
