@@ -1,0 +1,96 @@
+"""Claims, mutants and known gaps hang together: what a file names exists, and what the project claims is named."""
+import json
+import re
+import subprocess
+
+import pytest
+import yaml
+
+import document
+from conftest import scenario_files
+from document import ROOT
+
+CASE = re.compile(r"CASE-\d{2,3}")
+DATA = ROOT / "tests" / "data"
+# Seed items that the scenarios show; what else of the seed is shown, unit tests show.
+CLAIMED = [f"P121-{n:02}" for n in (1, 2, 7, 8, 9, 10, 14, 15, 22, 23, 24, 25, 26, 27, 28, 30, 31, 33, 41, 42, 47)]
+CLAIMED_CASES = ["CASE-06", "CASE-31", "CASE-81", "CASE-82"]
+WAITS_FOR = {"allocator", "decoder", "disk", "long-run", "pool", "proxy", "reader", "tls", "twin"}
+
+
+@pytest.fixture(scope="module")
+def known():
+    """Ids of requirements and of seed items."""
+    requirements = yaml.load((DATA / "requirements.yaml").read_text(), Loader=yaml.CSafeLoader)
+    items = [line.split("\t")[0] for line in (DATA / "seed-items.tsv").read_text().splitlines() if not line.startswith("#")]
+    found = {requirement["id"] for requirement in requirements} | set(items)
+    assert len(found) == len(requirements) + len(items) > 600
+    return found
+
+
+@pytest.fixture(scope="module")
+def scenarios():
+    return {path: document.load(path) for path in scenario_files()}
+
+
+def test_every_cited_rule_exists(known, scenarios):
+    unknown = {str(path.relative_to(ROOT)): cited for path, scenario in scenarios.items() for cited in scenario["cites"]
+               if cited not in known and not CASE.fullmatch(cited)}
+    assert unknown == {}
+
+
+def test_what_the_project_claims_is_shown_by_a_scenario(known, scenarios):
+    cited = {cited for scenario in scenarios.values() for cited in scenario["cites"]}
+    assert set(CLAIMED) <= known
+    assert [item for item in CLAIMED + CLAIMED_CASES if item not in cited] == []
+
+
+def test_there_are_scenarios_enough_and_each_claims_something_else(scenarios):
+    assert len(scenarios) >= 30
+    claims = [scenario["claim"] for scenario in scenarios.values()]
+    assert [claim for claim in set(claims) if claims.count(claim) > 1] == []
+
+
+def test_every_scenario_names_mutants_that_exist(scenarios):
+    patches = {path.stem for path in (ROOT / "tests" / "mutants").glob("*.patch")}
+    assert len(patches) >= 30
+    missing = {str(path.relative_to(ROOT)): kills for path, scenario in scenarios.items() for kills in scenario["kills"]
+               if kills not in patches}
+    assert missing == {}
+
+
+# ---- known gaps ----
+
+
+@pytest.fixture(scope="module")
+def gaps():
+    return yaml.safe_load((ROOT / "scenarios" / "known-gaps.yaml").read_text())
+
+
+def test_known_gaps_are_entries_about_things_that_exist(known, gaps):
+    for gap in gaps:
+        assert list(gap) == ["id", "half", "waits_for", "reason"], gap
+        assert gap["id"] in known or CASE.fullmatch(gap["id"]), gap
+        assert gap["waits_for"] in WAITS_FOR, gap
+        assert gap["half"].strip() and gap["reason"].strip() and not gap["reason"].endswith("."), gap
+    pairs = [(gap["id"], gap["half"]) for gap in gaps]
+    assert len(set(pairs)) == len(pairs)
+
+
+def test_the_gaps_file_explains_what_its_entries_wait_for(gaps):
+    head = (ROOT / "scenarios" / "known-gaps.yaml").read_text().split("\n\n")[0]
+    assert set(re.findall(r"^# (?:waits_for:)? +([a-z-]+)  +[a-zA-Z]", head, re.M)) == WAITS_FOR
+    assert {gap["waits_for"] for gap in gaps} <= WAITS_FOR
+
+
+def test_a_claimed_item_that_is_missing_altogether_is_no_claim(gaps):
+    assert [gap for gap in gaps if gap["half"] == "all of it" and gap["id"] in CLAIMED + CLAIMED_CASES] == []
+
+
+def test_ci_gaps_prints_every_entry(gaps, tmp_path):
+    done = subprocess.run([ROOT / "ci" / "gaps", "--json", tmp_path / "gaps.json"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == f"{len(gaps)} known gaps"
+    assert all(f"  {gap['id']} " in done.stdout for gap in gaps)
+    assert max(map(len, done.stdout.splitlines())) <= 120
+    assert json.loads((tmp_path / "gaps.json").read_text()) == {"gaps": gaps, "count": len(gaps)}
