@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "runner/job.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,8 @@
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/utf8.h"
 
 struct job *jobs_add(struct jobs *j, const struct scn_scenario *s, enum scn_world world) {
   if (j->count == j->cap) {
@@ -80,24 +83,14 @@ static void append(int fd, const char *p, size_t n) {
   flock(fd, LOCK_UN);
 }
 
-/* Length of the well-formed UTF-8 sequence at p, 0 if there is none. */
-static size_t utf8_length(const unsigned char *p) {
-  if (p[0] < 0x80) return 1;
-  size_t n = p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : 0;
-  for (size_t i = 1; i < n; i++)
-    if ((p[i] & 0xc0) != 0x80) return 0;
-  bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
-  bool outside = (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf4 && p[1] > 0x8f);
-  return overlong || outside ? 0 : n;
-}
-
 /* The sentence may hold whatever a dying client wrote, or end inside a character: reports take text only. */
 static void make_text(char *why) {
-  for (unsigned char *p = (unsigned char *)why; *p;) {
-    size_t n = utf8_length(p);
+  const char *end = why + strlen(why);
+  for (char *p = why; p < end;) {
+    const size_t n = qwp_utf8_char(p, (size_t)(end - p));
     if (n == 0)
       *p = '?';
-    else if (*p < 0x20 || *p == 0x7f)
+    else if (iscntrl((unsigned char)*p))
       *p = ' ';
     p += n ? n : 1;
   }
