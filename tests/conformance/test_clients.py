@@ -1,6 +1,7 @@
 """A client is judged by what the server saw: one that lies is red, one that dies is named, one that cannot says so."""
 import json
 import pathlib
+import re
 import time
 
 import pytest
@@ -170,3 +171,32 @@ def test_the_smallest_adapter_passes_what_it_can(adapter):
 def test_the_smallest_adapter_says_what_it_cannot(adapter, old, new, reason):
     code, verdict, why = adapter(GOOD.replace(old, new))
     assert (code, verdict) == (4, "unsupported") and reason in why, why
+
+
+# ---- the protocol as it is written down ----
+
+
+def examples(kind):
+    text = (ROOT / "scenarios" / "client" / "README.md").read_text()
+    return re.findall(rf"^```{kind}\n(.*?)^```", text, re.M | re.S)
+
+
+def test_the_request_of_the_manual_is_the_one_the_runner_writes(bench):
+    kept = bench.folder / "request.json"
+    # Keeps the request and hands it to nobody: the run is unsupported.
+    client = bench.write("import sys\nopen(sys.argv[1], 'w').write(sys.stdin.readline())\n"
+                         "print('{\"reply\": 1, \"unsupported\": \"only looks\"}')\n", "look.py")
+    bench.only(examples("yaml")[0], "--client", f"{PYTHON} {client} {kept}", world="live")
+    written, told = json.loads(kept.read_text()), json.loads(examples("json")[0])
+    for request in (written, told):
+        request["config"] = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", request["config"])
+    assert written == told
+
+
+def test_the_replies_of_the_manual_are_taken(bench):
+    for reply, verdict in zip(examples("json")[1:], ("failed", "unsupported"), strict=True):
+        line = json.dumps(json.loads(reply))
+        client = bench.write(f"print({line!r})\n", "say.py")
+        # Nothing stands behind the first: it is taken, and then red for the connection that never came.
+        code, seen, why = bench.only(NARROW, "--client", f"{PYTHON} {client}", world="live")
+        assert seen == verdict and ("connection 1 never came" in why or "faults cannot be injected" in why), why
