@@ -327,23 +327,30 @@ static void await_stop(struct qwp_sender *s) {
   }
 }
 
-/* The most telling failure of a close: a terminal error nobody was told of, then a flush
- * that failed, then what is not acknowledged, then an open row. */
-static bool close_verdict(struct qwp_sender *s, bool row_was_open, bool flushed, bool waited, struct qwp_error *err) {
-  if (qwp_loop_latched(s->loop)) {
-    if (s->error_reported) return !row_was_open;
-    tell_latched(s, err);
-    return false;
-  }
-  if (!flushed) return false; /* err tells */
+/* What is published and not acknowledged. true: nothing, or nobody waited for it. */
+static bool tail_is_acked(struct qwp_sender *s, bool waited, struct qwp_error *err) {
   int64_t target = qwp_ring_published(s->ring);
   int64_t acked = qwp_ring_acked(s->ring);
-  if (acked < target) {
-    note(s, QWP_LOG_WARN, "close: %lld frames (%lld to %lld) are not acknowledged and may be lost",
-         (long long)(target - acked), (long long)acked + 1, (long long)target);
-    if (waited) return drain_timed_out(s, s->config.close_flush_timeout_ms, target, err) == QWP_OK;
-  }
-  if (!row_was_open) return true;
+  if (acked >= target) return true;
+  note(s, QWP_LOG_WARN, "close: %lld frames (%lld to %lld) are not acknowledged and may be lost",
+       (long long)(target - acked), (long long)acked + 1, (long long)target);
+  return !waited || drain_timed_out(s, s->config.close_flush_timeout_ms, target, err) == QWP_OK;
+}
+
+/* How a close went. */
+struct closing {
+  bool told_before; /* an earlier call has failed with the latched error */
+  bool row_was_open, flushed, waited;
+};
+
+/* The most telling failure of a close: a terminal error no call before told of, then a flush
+ * that failed, then what is not acknowledged, then an open row. */
+static bool close_verdict(struct qwp_sender *s, const struct closing *c, struct qwp_error *err) {
+  bool latched = qwp_loop_latched(s->loop);
+  if (latched && !c->told_before) return !tell_latched(s, err);
+  if (!latched && !c->flushed) return false; /* err tells */
+  if (!latched && !tail_is_acked(s, c->waited, err)) return false;
+  if (!c->row_was_open) return true;
   qwp_fail(err, QWP_MISUSE, "a row was open at close and was taken back");
   return false;
 }
@@ -352,14 +359,14 @@ bool qwp_sender_stop(qwp_sender *s, struct qwp_error *err) {
   if (s->stopped) return true;
   s->stopped = true;
   int64_t wait_ms = s->config.close_flush_timeout_ms;
-  bool wait = wait_ms > 0;
+  struct closing c = {
+      .told_before = s->error_reported, .row_was_open = qwp_batch_row_open(s->batch), .waited = wait_ms > 0};
   int64_t now_ns = qwp_sender_now(s);
-  int64_t deadline_ns = wait ? deadline_after(now_ns, wait_ms) : now_ns;
-  bool row_was_open = qwp_batch_row_open(s->batch);
+  int64_t deadline_ns = c.waited ? deadline_after(now_ns, wait_ms) : now_ns;
   qwp_batch_cancel(s->batch);
-  bool flushed = qwp_loop_latched(s->loop) || qwp_sender_publish(s, deadline_ns, NULL, err);
-  if (wait) await_acks(s, deadline_ns);
-  bool ok = close_verdict(s, row_was_open, flushed, wait, err);
+  c.flushed = qwp_loop_latched(s->loop) || qwp_sender_publish(s, deadline_ns, NULL, err);
+  if (c.waited) await_acks(s, deadline_ns);
+  bool ok = close_verdict(s, &c, err);
   qwp_loop_request_close(s->loop);
   await_stop(s);
   s->driver->stop(s->driver->ctx);

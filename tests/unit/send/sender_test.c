@@ -296,6 +296,48 @@ static void a_refusal_fails_every_call_and_close_tells_it_once(void **state) {
   lw_forget(&w);
 }
 
+/* The store is full, close waits for room with rows pending, and the refusal comes meanwhile. */
+static void refuse_later(struct lw *w, int conn) {
+  if (lw_frames(&w->conns[conn]) == 2) lw_nack(w, conn, QWP_ST_SCHEMA_MISMATCH, 0, "no");
+}
+
+static void close_tells_the_refusal_that_ended_its_own_wait(void **state) {
+  (void)state;
+  struct lw w;
+  struct qwp_error err;
+  qwp_sender *s = must(&w, "ws::addr=h:1;sf_max_segment_bytes=96;sf_max_total_bytes=192;" OFF);
+  w.on_data = refuse_later;
+  for (int i = 0; i < 2; i++) { /* a segment each; the loop has not sent them yet */
+    assert_true(row(s, i, &err));
+    assert_true(qwp_sender_flush(s, NULL, &err));
+  }
+  assert_true(row(s, 2, &err));
+  assert_false(qwp_sender_close(s, &err));
+  assert_int_equal(err.code, QWP_REJECTED);
+  lw_forget(&w);
+}
+
+/* A false without an error would leave the caller's variable as it was. */
+static void close_after_a_told_refusal_tells_of_an_open_row(void **state) {
+  (void)state;
+  struct lw w;
+  struct qwp_error err;
+  qwp_sender *s = must(&w, "ws::addr=h:1;" OFF);
+  assert_true(row(s, 1, &err));
+  assert_true(qwp_sender_flush(s, NULL, &err));
+  lw_run(&w);
+  assert_true(qwp_table(s, "t", &err));
+  assert_true(qwp_long(s, "v", 1, &err));
+  lw_nack(&w, 0, QWP_ST_SCHEMA_MISMATCH, 0, "no");
+  lw_run(&w);
+  assert_false(qwp_long(s, "w", 1, &err));
+  assert_int_equal(err.code, QWP_REJECTED);
+  qwp_error_clear(&err);
+  assert_false(qwp_sender_close(s, &err));
+  assert_int_equal(err.code, QWP_MISUSE);
+  lw_forget(&w);
+}
+
 static void close_waits_as_long_as_it_says(void **state) {
   (void)state;
   struct lw w;
@@ -382,6 +424,8 @@ int main(void) {
       cmocka_unit_test(a_full_store_blocks_then_fails_and_keeps_the_rows),
       cmocka_unit_test(case_130_drain_with_nothing_new_waits_for_what_is_published),
       cmocka_unit_test(a_refusal_fails_every_call_and_close_tells_it_once),
+      cmocka_unit_test(close_tells_the_refusal_that_ended_its_own_wait),
+      cmocka_unit_test(close_after_a_told_refusal_tells_of_an_open_row),
       cmocka_unit_test(close_waits_as_long_as_it_says),
       cmocka_unit_test(case_37_close_interrupts_an_unanswered_upgrade),
       cmocka_unit_test(p121_24_the_producer_sees_no_transport_error),
