@@ -1,6 +1,8 @@
 #include "send/mirror.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <string.h>
 
 void qwp_mirror_init(struct qwp_mirror *m, const struct qwp_ops *ops) {
   *m = (struct qwp_mirror){.ops = ops};
@@ -45,55 +47,50 @@ static enum qwp_status reserve_ends(struct qwp_mirror *m, uint64_t more) {
   return QWP_OK;
 }
 
-/* Where the part of the section begins that the mirror does not have yet: the overlap is
- * walked and compared. */
-static enum qwp_status skip_known(const struct qwp_mirror *m, const struct qwp_delta_view *delta, size_t *fresh_at) {
-  size_t at = 0;
-  for (uint64_t k = 0; k < delta->count && delta->start + k < m->count; k++) {
-    size_t n, known_n;
-    n = entry_bytes(delta->entries + at, delta->entries_bytes - at);
-    const uint8_t *known = qwp_mirror_entry(m, (size_t)(delta->start + k), &known_n);
-    if (n != known_n || memcmp(delta->entries + at, known, n) != 0) return QWP_RESEND;
-    at += n;
-  }
-  *fresh_at = at;
-  return QWP_OK;
+/* Whether the section begins with exactly the known entries it names again. Both are in wire form, so equal
+ * bytes are equal entries: nothing needs to be walked. */
+static bool repeats(const struct qwp_mirror *m, const struct qwp_delta_view *delta, size_t from, size_t bytes) {
+  return bytes == 0 || (bytes <= delta->entries_bytes && memcmp(delta->entries, m->entries.data + from, bytes) == 0);
 }
 
-static uint64_t fresh_count(const struct qwp_mirror *m, const struct qwp_delta_view *delta) {
-  uint64_t known = m->count - delta->start;
-  return delta->count > known ? delta->count - known : 0;
+/* Notes where each of `count` new entries at p[0..n) will end; room is there. The bytes they take, 0 if one is
+ * cut short. */
+static size_t note_ends(struct qwp_mirror *m, const uint8_t *p, size_t n, size_t count) {
+  size_t at = 0;
+  for (size_t i = 0; i < count; i++) {
+    size_t bytes = entry_bytes(p + at, n - at);
+    if (bytes == 0) return 0;
+    at += bytes;
+    m->ends[m->count + i] = (uint32_t)(m->entries.len + at);
+  }
+  return at;
 }
 
 enum qwp_status qwp_mirror_admit(struct qwp_mirror *m, const struct qwp_delta_view *delta) {
+  m->admitted = (struct qwp_mirror_part){0};
   if (delta->start > m->count) return QWP_RESEND;
-  size_t at;
-  enum qwp_status st = skip_known(m, delta, &at);
-  if (st != QWP_OK) return st;
-  uint64_t fresh = fresh_count(m, delta);
+  size_t start = (size_t)delta->start, known = m->count - start;
+  if (known > delta->count) known = (size_t)delta->count;
+  size_t from = qwp_mirror_offset(m, start), at = qwp_mirror_offset(m, start + known) - from;
+  if (!repeats(m, delta, from, at)) return QWP_RESEND;
+
+  uint64_t fresh = delta->count - known;
+  size_t bytes = delta->entries_bytes - at;
   if (fresh == 0) return QWP_OK;
-  if (fresh > delta->entries_bytes - at) return QWP_RESEND; /* more entries than bytes */
-  for (uint64_t k = 0; k < fresh; k++) {
-    size_t n = entry_bytes(delta->entries + at, delta->entries_bytes - at);
-    if (n == 0) return QWP_RESEND;
-    at += n;
-  }
-  st = reserve_ends(m, fresh);
-  if (st != QWP_OK) return st;
-  st = qwp_bytes_reserve(&m->entries, delta->entries_bytes);
-  return st == QWP_TOO_LARGE ? QWP_DICT_FULL : st;
+  if (fresh > bytes) return QWP_RESEND; /* more entries than bytes */
+  enum qwp_status st = reserve_ends(m, fresh);
+  if (st == QWP_OK) st = qwp_bytes_reserve(&m->entries, bytes);
+  if (st != QWP_OK) return st == QWP_TOO_LARGE ? QWP_DICT_FULL : st;
+  bytes = note_ends(m, delta->entries + at, bytes, (size_t)fresh);
+  if (bytes == 0) return QWP_RESEND;
+  m->admitted = (struct qwp_mirror_part){.count = (size_t)fresh, .at = at, .bytes = bytes};
+  return QWP_OK;
 }
 
 void qwp_mirror_extend(struct qwp_mirror *m, const struct qwp_delta_view *delta) {
-  uint64_t fresh = fresh_count(m, delta);
-  if (fresh == 0) return;
-  size_t at = 0;
-  for (uint64_t k = delta->count - fresh; k > 0; k--) at += entry_bytes(delta->entries + at, delta->entries_bytes - at);
-  for (uint64_t k = 0; k < fresh; k++) {
-    size_t n = entry_bytes(delta->entries + at, delta->entries_bytes - at);
-    assert(n > 0 && m->count < m->ends_cap);
-    qwp_put(&m->entries, delta->entries + at, n);
-    m->ends[m->count++] = (uint32_t)m->entries.len;
-    at += n;
-  }
+  const struct qwp_mirror_part fresh = m->admitted;
+  assert(fresh.at + fresh.bytes <= delta->entries_bytes);
+  m->admitted = (struct qwp_mirror_part){0};
+  qwp_put(&m->entries, delta->entries + fresh.at, fresh.bytes);
+  m->count += fresh.count;
 }

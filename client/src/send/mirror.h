@@ -22,10 +22,16 @@
 /* Entries in wire form at most: the largest 32-bit array index less 8 bytes (P121-34). */
 #define QWP_MIRROR_BYTES_MAX ((size_t)INT32_MAX - 8)
 
+/* What an admitted section adds: so many entries, at this offset of the section, so many bytes. */
+struct qwp_mirror_part {
+  size_t count, at, bytes;
+};
+
 struct qwp_mirror {
   struct qwp_bytes entries;
-  uint32_t *ends; /* ends[i] = offset behind entry i */
+  uint32_t *ends; /* ends[i] = offset behind entry i; behind `count` those of what is admitted */
   size_t count, ends_cap;
+  struct qwp_mirror_part admitted; /* by the last admit, until it is extended */
   const struct qwp_ops *ops;
 };
 
@@ -33,7 +39,8 @@ void qwp_mirror_init(struct qwp_mirror *m, const struct qwp_ops *ops);
 void qwp_mirror_free(struct qwp_mirror *m);
 
 /* May a frame with this dictionary section be sent after what the mirror holds? Takes the
- * memory that extending will need, so that the extension itself cannot fail.
+ * memory that extending will need and notes where the new entries end, so that the extension
+ * itself cannot fail and is one copy. What is known is compared, only what is new is walked.
  *   QWP_OK
  *   QWP_RESEND     it starts above the last id told (P121-19), or gives a known id another
  *                  text [WIRE-DICT-015]: never to be sent
@@ -41,7 +48,7 @@ void qwp_mirror_free(struct qwp_mirror *m);
  *   QWP_NOMEM */
 enum qwp_status qwp_mirror_admit(struct qwp_mirror *m, const struct qwp_delta_view *delta);
 
-/* Adds what is new in an admitted section. */
+/* Adds what is new in the section that the last admit said OK to; without one: no effect. */
 void qwp_mirror_extend(struct qwp_mirror *m, const struct qwp_delta_view *delta);
 
 /* Entry i in wire form; *n its bytes. */

@@ -73,6 +73,45 @@ static void gaps_and_redefinitions_are_refused(void **state) {
   qwp_mirror_free(&m);
 }
 
+/* What is known is compared by its bytes: each way of not repeating it is seen, and a section that only repeats
+ * may be of any part. */
+static void what_is_known_is_compared(void **state) {
+  (void)state;
+  ops = fail_mem_ops(&mem);
+  struct qwp_mirror m;
+  qwp_mirror_init(&m, &ops);
+  assert_int_equal(tell(&m, 0, 5, 's'), QWP_OK); /* 2 's' '0', 2 's' '1', ... */
+  static const struct {
+    uint64_t start, count;
+    const char *entries;
+    size_t n;
+    enum qwp_status want;
+  } cases[] = {
+      {1, 2, "\2s1\2s2", 6, QWP_OK},
+      {5, 0, "", 0, QWP_OK},
+      {3, 2, "\2s3\2s5", 6, QWP_RESEND},          /* another text */
+      {3, 2, "\2s3\3s4x", 7, QWP_RESEND},         /* one longer */
+      {3, 2, "\2s3\1s", 5, QWP_RESEND},           /* one shorter, the section shorter than what is known */
+      {3, 3, "\2s3\2s4\2s", 8, QWP_RESEND},       /* the new one cut short */
+      {3, 3, "\2s3\2s4\0", 7, QWP_OK},            /* and empty */
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct qwp_delta_view d = {.start = cases[i].start, .count = cases[i].count,
+                               .entries = (const uint8_t *)cases[i].entries, .entries_bytes = cases[i].n};
+    assert_int_equal(qwp_mirror_admit(&m, &d), cases[i].want);
+    if (cases[i].want == QWP_RESEND) qwp_mirror_extend(&m, &d); /* nothing was admitted: no effect */
+    assert_int_equal(m.count, 5);
+    assert_int_equal(m.entries.len, 15);
+  }
+  /* Admitted and not extended, as when the append fails: the next one is admitted in its place. */
+  assert_int_equal(tell(&m, 4, 3, 's'), QWP_OK);
+  assert_int_equal(m.count, 7);
+  assert_memory_equal(m.entries.data, "\2s0\2s1\2s2\2s3\2s4\2s5\2s6", 21);
+  for (size_t i = 0; i <= 7; i++) assert_int_equal(qwp_mirror_offset(&m, i), 3 * i);
+  qwp_mirror_free(&m);
+  assert_int_equal(mem.live, 0);
+}
+
 static void no_memory_changes_nothing(void **state) {
   (void)state;
   for (uint64_t nth = 1; nth <= 2; nth++) {
@@ -151,6 +190,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(it_grows_by_what_is_new),
       cmocka_unit_test(gaps_and_redefinitions_are_refused),
+      cmocka_unit_test(what_is_known_is_compared),
       cmocka_unit_test(no_memory_changes_nothing),
       cmocka_unit_test(catch_up_covers_the_dictionary_in_chunks),
       cmocka_unit_test(an_entry_beyond_the_cap_is_said_to_be),
