@@ -37,18 +37,28 @@ struct mock_acks {
 void mock_acks_init(struct mock_acks *a, const struct mock_entry *e); /* e NULL = as the server */
 void mock_acks_free(struct mock_acks *a);
 
+bool mock_acks_any_table(struct mock_acks *a, const char *name, size_t n, int64_t seq_txn); /* see mock_acks_table */
+
 /* A table committed. The name is borrowed until the OK that names it, and must not change. false = out of
  * memory. */
-bool mock_acks_table(struct mock_acks *a, const char *name, size_t n, int64_t seq_txn);
+static inline bool mock_acks_table(struct mock_acks *a, const char *name, size_t n, int64_t seq_txn) {
+  /* Mostly it is the one that came last, and the very same string. */
+  struct mock_committed *last = a->table_count > 0 ? &a->tables[a->table_count - 1] : NULL;
+  if (!last || last->name != name || last->name_n != n) return mock_acks_any_table(a, name, n, seq_txn);
+  last->seq_txn = seq_txn;
+  return true;
+}
 
 /* true: an OK for *seq is due at this moment; it is then taken for told. The caller
  * sends it with a->tables and calls mock_acks_sent. */
 bool mock_acks_due(struct mock_acks *a, enum mock_ack_moment moment, int64_t *seq);
-/* What mock_acks_due says behind most messages of most connections, without the call: as the server, and too few
- * are unacknowledged for an OK. */
+
+/* Behind most messages nothing is due, and this tells it without a call: too few are unacknowledged. True:
+ * mock_acks_due would say false. */
 static inline bool mock_acks_gather(const struct mock_acks *a, enum mock_ack_moment moment) {
   return a->mode == MOCK_ACK_SERVER && moment == MOCK_ACK_AT_MESSAGE && a->done - a->told < MOCK_ACK_BATCH;
 }
+
 /* LIE: true once, after the first message whatever became of it. */
 static inline bool mock_acks_lie(struct mock_acks *a, int64_t *seq) {
   if (a->mode != MOCK_ACK_LIE || a->spoke) return false;
@@ -57,6 +67,7 @@ static inline bool mock_acks_lie(struct mock_acks *a, int64_t *seq) {
   *seq = a->value;
   return true;
 }
+
 void mock_acks_sent(struct mock_acks *a); /* forgets the tables */
 
 /* Ends a hold, or any other mode: from now on as the server. true: OK *seq is due. */

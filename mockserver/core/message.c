@@ -82,7 +82,7 @@ void mock_conn_ok(struct mock_conn *c, int64_t seq, bool with_tables) {
 
 void mock_conn_ack(struct mock_conn *c, enum mock_ack_moment moment) {
   int64_t seq;
-  if (c->reader || c->stage != MOCK_STAGE_WS || mock_acks_gather(&c->acks, moment)) return;
+  if (c->reader || c->stage != MOCK_STAGE_WS) return;
   if (mock_acks_due(&c->acks, moment, &seq)) mock_conn_ok(c, seq, true);
   bool rest = moment == MOCK_ACK_AT_PING || moment == MOCK_ACK_AT_END;
   if (!c->dead && rest && c->acks.mode == MOCK_ACK_BURST && c->answers.count > 0) burst(c);
@@ -167,8 +167,8 @@ static bool is_catchup(const uint8_t *p, size_t n) {
   return at + 1 < n && p[at + 1] != 0;   /* the count */
 }
 
-static void journal_frame(struct mock_conn *c, const uint8_t *p, size_t n, int64_t seq, bool catchup, int64_t rows,
-                          const char *fate) {
+MOCK_RARE static void write_frame(struct mock_conn *c, const uint8_t *p, size_t n, int64_t seq, bool catchup,
+                                  int64_t rows, const char *fate) {
   struct mock_journal *j = &c->m->journal;
   struct mock_journal_place at;
   mock_conn_place(c, &at);
@@ -184,6 +184,11 @@ static void journal_frame(struct mock_conn *c, const uint8_t *p, size_t n, int64
   mock_journal_string(j, "fate", fate);
   if (j->hex) mock_journal_bytes(j, "hex", p, n);
   mock_journal_end(j);
+}
+
+MOCK_EVERY void journal_frame(struct mock_conn *c, const uint8_t *p, size_t n, int64_t seq, bool catchup, int64_t rows,
+                              const char *fate) {
+  if (c->m->journal.level == MOCK_JOURNAL_FULL) write_frame(c, p, n, seq, catchup, rows, fate);
 }
 
 /* ---- commit --------------------------------------------------------------------- */
@@ -255,7 +260,7 @@ static bool repeat(struct mock_conn *c, const uint8_t *p, size_t n, int64_t seq)
   if (rows == 0) return false;
   enum mock_ack_moment moment = committed(c, seq, rows);
   journal_frame(c, p, n, seq, false, (int64_t)rows, "ok");
-  mock_conn_ack(c, moment);
+  if (!mock_acks_gather(&c->acks, moment)) mock_conn_ack(c, moment);
   return true;
 }
 

@@ -8,8 +8,6 @@ void mock_out_free(struct mock_out *o) {
   *o = (struct mock_out){0};
 }
 
-void mock_out_clear(struct mock_out *o) { o->n = 0; }
-
 static bool grow(struct mock_out *o, size_t need) {
   size_t cap = o->cap ? o->cap : 256;
   while (cap < need) cap *= 2;

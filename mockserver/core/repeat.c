@@ -32,20 +32,18 @@ void mock_repeat_learn(struct mock_repeat *r, const struct mock_pending *p, cons
   r->head_n = head_n;
   r->message_n = n;
   r->rows = block->rows;
+  r->stride = block->rows * 8 + 1; /* values and a null flag */
   r->schema = block->schema;
   r->plan = plan;
 }
 
 /* ---- repeating ------------------------------------------------------------------------ */
 
-/* Bytes from the values of one column to those of the next. */
-static size_t stride(const struct mock_repeat *r) { return r->rows * 8 + 1; }
-
 MOCK_EVERY bool is_repetition(const struct mock_repeat *r, const struct mock_pending *p, const uint8_t *m, size_t n) {
   if (!r->plan || n != r->message_n || p->touched_count > 0) return false;
   if (!mock_plan_holds(r->plan, r->schema)) return false;
   if (!mock_same_bytes(m, r->head, r->head_n)) return false;
-  for (size_t at = r->head_n + stride(r); at < n; at += stride(r))
+  for (size_t at = r->head_n + r->stride; at < n; at += r->stride)
     if (m[at - 1] != QWP_NULLS_NONE) return false;
   return true;
 }
@@ -62,8 +60,9 @@ MOCK_EVERY uint64_t take_rows(const struct mock_repeat *r, struct mock_tables *t
   uint64_t digest = 0;
   for (size_t row = 0; row < r->rows; row++, values += 8) {
     uint64_t hash = 0;
-    for (size_t i = 0; i < plan->column_count; i++) {
-      const uint64_t v = mock_load64(values + i * stride(r));
+    const uint8_t *value = values;
+    for (size_t i = 0; i < plan->column_count; i++, value += r->stride) {
+      const uint64_t v = mock_load64(value);
       hash += mock_plain_hash(&plan->columns[i], v);
       if (plan->columns[i].is_id && v != MOCK_LONG_NULL) take_id(t, table, (int64_t)v);
     }

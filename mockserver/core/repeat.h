@@ -28,6 +28,7 @@ struct mock_repeat { /* all zero = nothing is remembered */
   const struct mock_plan *plan; /* where the values go; NULL = nothing is remembered */
   uint64_t schema;              /* for which the plan was made */
   size_t message_n, head_n, rows;
+  size_t stride;                /* from the values of one column to those of the next */
   uint8_t head[MOCK_REPEAT_HEAD_BYTES];
 };
 

@@ -55,11 +55,14 @@ static inline bool mock_ws_parse_usual(const uint8_t *p, size_t n, struct mock_w
 }
 
 /* dst[i] = src[i] ^ key[i % 4]; dst may be src. Whole words, then what is left of one in halves, so that a
- * short message costs no loop over its last bytes. */
+ * short message costs no loop over its last bytes. What was done before a step is a multiple of twice its size:
+ * the key stands where it starts. */
 static inline void mock_ws_unmask(uint8_t *dst, const uint8_t *src, size_t n, const uint8_t key[4]) {
-  uint32_t key4, four;
   uint64_t eight;
+  uint32_t key4, four;
+  uint16_t key2, two;
   memcpy(&key4, key, 4); /* byte order does not matter: xor is bytewise */
+  memcpy(&key2, key, 2);
   const uint64_t key8 = (uint64_t)key4 << 32 | key4;
 
   size_t i = 0;
@@ -74,7 +77,13 @@ static inline void mock_ws_unmask(uint8_t *dst, const uint8_t *src, size_t n, co
     memcpy(dst + i, &four, 4);
     i += 4;
   }
-  for (size_t k = 0; i < n; i++, k++) dst[i] = src[i] ^ key[k]; /* three at most */
+  if (n & 2) {
+    memcpy(&two, src + i, 2);
+    two ^= key2;
+    memcpy(dst + i, &two, 2);
+    i += 2;
+  }
+  if (n & 1) dst[i] = src[i] ^ key[n & 2];
 }
 
 /* The code a Close is answered with [WS-008]: none, < 1000, > 4999, 1005, 1006, 1015

@@ -100,10 +100,11 @@ static void unmasking_equals_the_definition_at_every_length_and_offset(void **st
 static void a_close_is_answered_as_the_server_does(void **state) {
   (void)state;
   const unsigned cases[][2] = {
-    {0, 1000}, {999, 1000}, {1000, 1000}, {1001, 1001}, {1002, 1002}, {1003, 1003}, {1004, 1002}, {1005, 1000}, {1006, 1000},
-    {1007, 1007}, {1011, 1011}, {1014, 1014}, {1015, 1000}, {1016, 1016}, {1999, 1999}, {2000, 1002}, {2999, 1002},
+    {0, 1000}, {999, 1000}, {1000, 1000}, {1001, 1001}, {1002, 1002}, {1003, 1003}, {1004, 1002}, {1005, 1000},
+    {1006, 1000}, {1007, 1007}, {1011, 1011}, {1014, 1014}, {1015, 1000}, {1016, 1016}, {1999, 1999}, {2000, 1002}, {2999, 1002},
     {3000, 3000}, {4000, 4000}, {4999, 4999}, {5000, 1000}, {65535, 1000}};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) assert_int_equal(mock_ws_close_echo(cases[i][0]), cases[i][1]);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    assert_int_equal(mock_ws_close_echo(cases[i][0]), cases[i][1]);
 }
 
 int main(void) {
