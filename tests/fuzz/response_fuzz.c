@@ -15,14 +15,14 @@ static void require(int holds, const char *what) {
   abort();
 }
 
-static void check_tables(const struct qwp_response *r, size_t size, size_t head) {
-  size_t at = 0;
+static void check_tables(const struct qwp_response *r, const uint8_t *data, size_t size, size_t at) {
   for (unsigned i = 0; i < r->table_count; i++) {
-    struct qwp_response_table t;
-    at = qwp_response_table(r, at, &t);
-    require(t.name_bytes > 0, "a table has a name");
+    require(at + 2 <= size, "an entry has a name length");
+    size_t name_bytes = (size_t)data[at] | (size_t)data[at + 1] << 8;
+    require(name_bytes > 0, "a table has a name");
+    at += 2 + name_bytes + 8;
   }
-  require(at == r->tables_bytes && head + at == size, "the entries fill the answer");
+  require(at == size, "the entries fill the answer");
 }
 
 static void check_error(const struct qwp_response *r, size_t size) {
@@ -40,8 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   }
   require(r.status == data[0], "the status is the first byte");
-  if (r.kind == QWP_RESPONSE_OK) check_tables(&r, size, 11);
-  if (r.kind == QWP_RESPONSE_DURABLE) check_tables(&r, size, 3);
+  if (r.kind == QWP_RESPONSE_OK) check_tables(&r, data, size, 11);
+  if (r.kind == QWP_RESPONSE_DURABLE) check_tables(&r, data, size, 3);
   if (r.kind == QWP_RESPONSE_ERROR) check_error(&r, size);
   return 0;
 }

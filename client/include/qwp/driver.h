@@ -20,16 +20,19 @@ struct qwp_want {
   qwp_sock sock;       /* socket to watch, or -1 */
   unsigned interest;   /* QWP_READABLE | QWP_WRITABLE, 0 = only wake and deadline */
   int64_t deadline_ns; /* step again at this time at the latest; QWP_NEVER */
+  bool again;          /* a long backlog was interrupted: step again at once, with a new time */
   bool stopped;        /* the loop has ended; never step it again */
 };
 
-/* Does everything that is due at now_ns. Never blocks. Called by one thread at a
- * time. After it, the driver calls qwp_loop_wait, then steps again. */
+/* Does what is due at now_ns, of a backlog a bounded part. Never blocks, but for name
+ * resolution. Called by one thread at a time. After it, the driver calls qwp_loop_wait,
+ * then steps again. */
 QWP_API struct qwp_want qwp_loop_step(struct qwp_loop *loop, int64_t now_ns);
 
 /* Performs the wait that *want asks for through the net table (so it is counted
- * and can be made to fail). Result as of qwp_net_ops.wait; -EAGAIN means that
- * the world will call step when something is due. */
+ * and can be made to fail); with want->again there is none, and the result is 0.
+ * Result as of qwp_net_ops.wait; -EAGAIN means that the world will call step when
+ * something is due. */
 QWP_API int qwp_loop_wait(struct qwp_loop *loop, const struct qwp_want *want, int64_t now_ns);
 
 struct qwp_driver {

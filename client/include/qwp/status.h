@@ -72,6 +72,9 @@ enum qwp_status {
 /* Name of a code as written above, for example "QWP_TOO_LARGE". Never NULL. */
 QWP_API const char *qwp_status_name(enum qwp_status code);
 
+/* Room for 1024 bytes of a server's own words, and ours around them. */
+#define QWP_ERROR_TEXT_BYTES 1280
+
 /* One failure, told in full. Fixed size, no ownership: copy it freely. Every
  * public call takes an optional one; it is written only when the call fails. */
 struct qwp_error {
@@ -85,7 +88,7 @@ struct qwp_error {
   int64_t to_fsn;
   bool in_doubt;        /* false: nothing was queued and the input is intact [API-003] */
   char key[64];         /* connect-string key, table or column concerned; "" if none */
-  char text[512];       /* one sentence for a person; never holds a secret */
+  char text[QWP_ERROR_TEXT_BYTES]; /* one sentence for a person, UTF-8; never holds a secret */
 };
 
 /* Empties *err (all "none" values). */
@@ -95,5 +98,9 @@ QWP_API void qwp_error_clear(struct qwp_error *err);
  * that a failing function can end in `return qwp_fail(err, QWP_NAME, ...)`. */
 QWP_API enum qwp_status qwp_fail(struct qwp_error *err, enum qwp_status code, const char *fmt, ...)
     QWP_PRINTF(3, 4);
+
+/* Sets the text alone; what does not fit is cut at a character boundary, as it is by
+ * qwp_fail. No argument may be err->text itself. */
+QWP_API void qwp_error_say(struct qwp_error *err, const char *fmt, ...) QWP_PRINTF(2, 3);
 
 #endif

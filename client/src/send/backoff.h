@@ -23,8 +23,8 @@ void qwp_backoff_init(struct qwp_backoff *b, int64_t initial_ns, int64_t max_ns)
 /* The pause after a failed round; doubles the base. */
 int64_t qwp_backoff_next(struct qwp_backoff *b, uint64_t random);
 
-/* The pause after a round with a role reject: [initial, 2 x initial), and the base starts
- * over, as nothing is wrong with the network [RECON-008]. */
+/* The pause after a round in which every endpoint rejected by role: [initial, 2 x initial),
+ * and the base starts over, as nothing is wrong with the network [RECON-008]. */
 int64_t qwp_backoff_role(struct qwp_backoff *b, uint64_t random);
 
 /* After a successful connection [RECON-009]. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/deadline.h"
 #include "qwp/wire.h"
 #include "send/loop_impl.h"
 
@@ -80,7 +81,7 @@ void qwp_loop_del(struct qwp_loop *loop) {
 
 void qwp_loop_log(struct qwp_loop *loop, enum qwp_log_level level, const char *fmt, ...) {
   if (!loop->log) return;
-  char line[640];
+  char line[QWP_ERROR_TEXT_BYTES + 128];
   va_list args;
   va_start(args, fmt);
   vsnprintf(line, sizeof line, fmt, args);
@@ -201,8 +202,7 @@ static bool close_is_due(const struct qwp_loop *loop) {
 static void first_step(struct qwp_loop *loop) {
   loop->first_step_done = true;
   if (loop->config->initial_connect != QWP_CONNECT_SYNC) return;
-  int64_t budget_ns = qwp_config_ns(loop->config->reconnect_max_duration_ms);
-  if (budget_ns < QWP_NEVER - loop->now_ns) loop->first_deadline_ns = loop->now_ns + budget_ns;
+  loop->first_deadline_ns = qwp_deadline(loop->now_ns, qwp_config_ns(loop->config->reconnect_max_duration_ms));
 }
 
 /* Awake: a publish from here on needs no wake-up. An exchange, not a store, so that it
@@ -230,6 +230,7 @@ struct qwp_want qwp_loop_step(struct qwp_loop *loop, int64_t now_ns) {
 }
 
 int qwp_loop_wait(struct qwp_loop *loop, const struct qwp_want *want, int64_t now_ns) {
+  if (want->again) return 0;
   /* The deadline counts from the step's newest look at the clock, and the step may have been long. */
   if (loop->now_ns > now_ns) now_ns = loop->now_ns;
   int64_t timeout_ns = QWP_NEVER;

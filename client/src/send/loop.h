@@ -3,13 +3,21 @@
  *   BACKOFF -> CONNECTING -> UPGRADING -> CATCHUP -> RUNNING -> CLOSING -> STOPPED
  *      ^------------'------------'-----------'---------'
  *
- * qwp_loop_step (qwp/driver.h) does all that is due and never blocks, but for name
- * resolution. While RUNNING one pass is: one receive attempt, one batch, one flush; so
+ * qwp_loop_step (qwp/driver.h) does what is due and never blocks, but for name resolution;
+ * a long backlog takes several steps. While RUNNING one pass is: one receive attempt, one batch, one flush; so
  * with a backlog there is a receive attempt between any two writes (P121-14). The socket
  * is waited for only when it is full, and then for both directions (P121-01, CASE-31).
  *
  * Any failure of the connection ends in another connection or, for the few reasons of
  * RECON-010, in STOPPED with an error latched. Time alone ends nothing [RECON-001].
+ *
+ * A server that breaks WebSocket framing [WS-007], or sends an answer that cannot be read
+ * [MAL-RSP-001] or is not binary [WS-002], is left like a broken line [RECON-007]: nothing
+ * it said is applied, the connection is replaced, what is not acknowledged is replayed. It
+ * is no strike against a frame: such bytes are no verdict on what was sent, and a proxy in
+ * the way, or a server just replaced, may be well a moment later; the reference clients
+ * recycle here as well. What keeps this from becoming a storm is the growing pause between
+ * connections that bring no progress [NACK-022].
  *
  * Threads: step, and all that hangs on it, belong to the loop's thread. What a producer
  * may call is in the second half of this header.

@@ -28,10 +28,11 @@ static bool first_connect_is_over(const struct qwp_loop *loop) {
  * that outranks the other reasons [FAIL-013]. */
 static void give_up(struct qwp_loop *loop) {
   struct qwp_error err = loop->last_error;
-  err.code = loop->role_rejected ? QWP_ROLE : QWP_CONNECT;
-  snprintf(err.text, sizeof err.text, "%s (%d of %zu endpoints tried); last: %.400s",
-           loop->role_rejected ? "no endpoint takes writes" : "no endpoint could be reached", loop->tried,
-           loop->endpoints.count, loop->last_error.text);
+  bool by_role = loop->role_rejects > 0;
+  err.code = by_role ? QWP_ROLE : QWP_CONNECT;
+  qwp_error_say(&err, "%s (%d of %zu endpoints tried); last: %s",
+                by_role ? "no endpoint takes writes" : "no endpoint could be reached", loop->tried,
+                loop->endpoints.count, loop->last_error.text);
   qwp_loop_terminate(loop, &err);
 }
 
@@ -40,9 +41,11 @@ static void round_failed(struct qwp_loop *loop) {
     give_up(loop);
     return;
   }
+  /* Only where every endpoint answered is nothing wrong with the network [RECON-008]; one
+   * standby among dead hosts must not keep the pauses short for good. */
+  bool all_by_role = loop->role_rejects == loop->tried;
   uint64_t random = qwp_loop_random(loop);
-  int64_t pause_ns =
-      loop->role_rejected ? qwp_backoff_role(&loop->backoff, random) : qwp_backoff_next(&loop->backoff, random);
+  int64_t pause_ns = all_by_role ? qwp_backoff_role(&loop->backoff, random) : qwp_backoff_next(&loop->backoff, random);
   qwp_loop_log(loop, QWP_LOG_WARN, "no endpoint could be reached, next round in %lld ms; last: %s",
                (long long)(pause_ns / QWP_NS_PER_MS), loop->last_error.text);
   loop->resume_ns = loop->now_ns + pause_ns;
@@ -55,16 +58,14 @@ static void round_failed(struct qwp_loop *loop) {
 static void new_round(struct qwp_loop *loop) {
   qwp_endpoints_new_round(&loop->endpoints);
   loop->round_exhausted = false;
-  loop->role_rejected = false;
-  loop->tried = 0;
+  loop->tried = loop->role_rejects = 0;
 }
 
 /* ---- one attempt ------------------------------------------------------------------------- */
 
 static void remember(struct qwp_loop *loop, const struct qwp_error *err) {
   loop->last_error = *err;
-  snprintf(loop->last_error.text, sizeof loop->last_error.text, "%.255s:%d: %.240s", endpoint(loop)->host,
-           endpoint(loop)->port, err->text);
+  qwp_error_say(&loop->last_error, "%.255s:%d: %s", endpoint(loop)->host, endpoint(loop)->port, err->text);
   qwp_loop_log(loop, QWP_LOG_INFO, "cannot connect to %s", loop->last_error.text);
 }
 
@@ -132,7 +133,7 @@ static void attempt_failed(struct qwp_loop *loop, enum qwp_status st, struct qwp
     return;
   }
   if (was_connecting && open_next_address(loop, err)) return;
-  if (st == QWP_CONN_ROLE) loop->role_rejected = true;
+  if (st == QWP_CONN_ROLE) loop->role_rejects++;
   qwp_endpoints_mark(&loop->endpoints, loop->attempt.endpoint, health_after(loop, st));
   dial(loop);
 }
@@ -146,8 +147,7 @@ static void connected(struct qwp_loop *loop) {
   qwp_endpoints_mark(&loop->endpoints, loop->attempt.endpoint, QWP_HEALTHY);
   qwp_backoff_reset(&loop->backoff);
   loop->first_deadline_ns = QWP_NEVER;
-  loop->role_rejected = false;
-  loop->tried = 0;
+  loop->tried = loop->role_rejects = 0;
   loop->connected_ns = loop->now_ns;
 
   loop->peer_cap = qwp_ws_peer(loop->ws)->max_batch;

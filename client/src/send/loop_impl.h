@@ -22,6 +22,7 @@
 #include "ws/connection.h"
 
 #define QWP_LOOP_ADDRESSES_MAX 8
+#define QWP_LOOP_NACK_TEXT_BYTES 1025 /* with the NUL; a server may say 65 535 bytes */
 
 enum qwp_loop_state {
   QWP_LOOP_BACKOFF, /* also the very beginning: a pause that is over */
@@ -51,7 +52,7 @@ struct qwp_attempt {
 struct qwp_nack {
   uint8_t status;
   int64_t sequence;
-  char text[384];
+  char text[QWP_LOOP_NACK_TEXT_BYTES];
 };
 
 struct qwp_loop {
@@ -75,8 +76,7 @@ struct qwp_loop {
   int64_t first_deadline_ns; /* of the synchronous first connect; QWP_NEVER = none */
   bool first_step_done;
   bool round_exhausted;      /* the pause belongs to the end of a round */
-  bool role_rejected;        /* some endpoint of this round */
-  int tried;                 /* endpoints of this round */
+  int tried, role_rejects;   /* endpoints of this round; of these, those that rejected by role */
   struct qwp_error last_error;
 
   /* what is to be sent, and what was */

@@ -1,10 +1,10 @@
 /* A connection at work: answers in, batches out; and when it ends, what that means. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "qwp/wire.h"
 #include "send/loop_impl.h"
 
+#define STEP_PASSES_MAX 64 /* batches in one step, 4 MiB */
 #define LAST_WORDS_READS_MAX 1024 /* receive attempts on a connection whose write failed */
 
 /* ---- answers ----------------------------------------------------------------------------- */
@@ -144,9 +144,8 @@ static void strike(struct qwp_loop *loop, int64_t fsn, const struct qwp_error *l
     err.from_fsn = fsn;
     err.to_fsn = to_fsn;
     err.in_doubt = true;
-    snprintf(err.text, sizeof err.text,
-             "frame %" PRId64 " was refused %" PRId64 " times without progress; last: %.360s", fsn,
-             loop->poison.strikes, last->text);
+    qwp_error_say(&err, "frame %" PRId64 " was refused %" PRId64 " times without progress; last: %s", fsn,
+                  loop->poison.strikes, last->text);
     qwp_loop_terminate(loop, &err);
     return;
   }
@@ -181,7 +180,7 @@ static void node_takes_no_writes(struct qwp_loop *loop, const struct qwp_error *
 static struct qwp_error nack_error(const struct qwp_loop *loop, int64_t from, int64_t to) {
   const struct qwp_nack *nack = &loop->nack;
   struct qwp_error err;
-  qwp_fail(&err, QWP_REJECTED, "the server refused frame %" PRId64 " with %s (0x%02x)%s%.360s", from,
+  qwp_fail(&err, QWP_REJECTED, "the server refused frame %" PRId64 " with %s (0x%02x)%s%s", from,
            qwp_policy_category(nack->status), nack->status, nack->text[0] ? ": " : "", nack->text);
   err.server_status = nack->status;
   err.message_seq = nack->sequence;
@@ -310,9 +309,11 @@ static bool build(struct qwp_loop *loop) {
   return build_data(loop);
 }
 
+/* A step ends in the middle of a backlog now and then: each has a time of its own, and what
+ * hangs on the time, or on who else runs, must not wait for a producer to pause. */
 enum qwp_turn qwp_loop_traffic(struct qwp_loop *loop, struct qwp_want *want) {
   struct qwp_error err;
-  do {
+  for (int pass = 0; pass < STEP_PASSES_MAX; pass++) {
     enum qwp_status st = qwp_loop_receive(loop, &err);
     if (qwp_loop_is_over(st)) {
       connection_over(loop, st, &err);
@@ -330,8 +331,12 @@ enum qwp_turn qwp_loop_traffic(struct qwp_loop *loop, struct qwp_want *want) {
       return QWP_TURN_AGAIN;
     }
     if (atomic_load_explicit(&loop->close_requested, memory_order_acquire)) return QWP_TURN_AGAIN;
-  } while (more_to_send(loop) || !fall_asleep(loop));
-  want->sock = qwp_ws_sock(loop->ws);
-  want->interest = QWP_READABLE;
+    if (more_to_send(loop) || !fall_asleep(loop)) continue;
+    want->sock = qwp_ws_sock(loop->ws);
+    want->interest = QWP_READABLE;
+    return QWP_TURN_WAIT;
+  }
+  want->again = true;
+  want->deadline_ns = loop->now_ns;
   return QWP_TURN_WAIT;
 }

@@ -18,12 +18,6 @@ void qwp_mirror_free(struct qwp_mirror *m) {
 
 size_t qwp_mirror_offset(const struct qwp_mirror *m, size_t i) { return i == 0 ? 0 : m->ends[i - 1]; }
 
-const uint8_t *qwp_mirror_entry(const struct qwp_mirror *m, size_t i, size_t *n) {
-  size_t at = qwp_mirror_offset(m, i);
-  *n = m->ends[i] - at;
-  return m->entries.data + at;
-}
-
 /* Bytes of the entry at p[0..n), 0 if it is cut short. */
 static size_t entry_bytes(const uint8_t *p, size_t n) {
   uint64_t text;

@@ -51,8 +51,6 @@ enum qwp_status qwp_mirror_admit(struct qwp_mirror *m, const struct qwp_delta_vi
 /* Adds what is new in the section that the last admit said OK to; without one: no effect. */
 void qwp_mirror_extend(struct qwp_mirror *m, const struct qwp_delta_view *delta);
 
-/* Entry i in wire form; *n its bytes. */
-const uint8_t *qwp_mirror_entry(const struct qwp_mirror *m, size_t i, size_t *n);
 /* Offset of entry i in entries.data; i = count gives the end. */
 size_t qwp_mirror_offset(const struct qwp_mirror *m, size_t i);
 

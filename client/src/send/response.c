@@ -41,8 +41,6 @@ static enum qwp_status refuse(const char **why, const char *reason) {
 
 static enum qwp_status read_tables(struct reader *r, struct qwp_response *out, const char **why) {
   out->table_count = take_u16(r);
-  out->tables = r->p;
-  size_t before = r->left;
   for (unsigned i = 0; i < out->table_count && !r->failed; i++) {
     uint16_t length = take_u16(r);
     const uint8_t *name = take(r, length);
@@ -52,7 +50,6 @@ static enum qwp_status read_tables(struct reader *r, struct qwp_response *out, c
     if (!qwp_utf8_valid(name, length)) return refuse(why, "table name in an acknowledgement is not UTF-8");
   }
   if (r->failed) return refuse(why, "acknowledgement cut short");
-  out->tables_bytes = before - r->left;
   if (r->left > 0) return refuse(why, "bytes behind an acknowledgement");
   return QWP_OK;
 }
@@ -84,14 +81,6 @@ enum qwp_status qwp_response_parse(const uint8_t *payload, size_t n, struct qwp_
   }
   out->kind = QWP_RESPONSE_ERROR;
   return read_error(&r, out, why);
-}
-
-size_t qwp_response_table(const struct qwp_response *r, size_t at, struct qwp_response_table *out) {
-  const uint8_t *p = r->tables + at;
-  out->name_bytes = qwp_get_u16(p);
-  out->name = p + 2;
-  out->seq_txn = (int64_t)qwp_get_u64(p + 2 + out->name_bytes);
-  return at + 2 + out->name_bytes + 8;
 }
 
 void qwp_response_text(const struct qwp_response *r, char *out, size_t cap) {

@@ -23,24 +23,13 @@ struct qwp_response {
   enum qwp_response_kind kind;
   uint8_t status;
   int64_t sequence;      /* wireSeq; -1 of a durable ack. As read: may be negative or too high */
-  unsigned table_count;  /* of OK and durable ack */
-  const uint8_t *tables; /* their entries, checked; points into the payload */
-  size_t tables_bytes;
+  unsigned table_count;  /* of OK and durable ack; their entries are checked and not kept */
   const uint8_t *text;   /* of an error; not NUL-terminated, not checked */
   size_t text_bytes;
 };
 
 /* QWP_OK or QWP_CONN_PROTOCOL, then *why says what is wrong. */
 enum qwp_status qwp_response_parse(const uint8_t *payload, size_t n, struct qwp_response *out, const char **why);
-
-/* One entry of OK or durable ack; call with at = 0, then with what it returned, table_count
- * times. */
-struct qwp_response_table {
-  const uint8_t *name;
-  size_t name_bytes;
-  int64_t seq_txn;
-};
-size_t qwp_response_table(const struct qwp_response *r, size_t at, struct qwp_response_table *out);
 
 /* Copies an error text for people: at most cap - 1 bytes, cut at a character boundary;
  * control characters and bytes that are no UTF-8 become '?'. */

@@ -3,6 +3,7 @@
 #ifndef QWP_WS_IMPL_H
 #define QWP_WS_IMPL_H
 
+#include "base/deadline.h"
 #include "ws/connection.h"
 #include "ws/message.h"
 #include "ws/rx.h"
@@ -29,10 +30,5 @@ struct qwp_ws {
 
 /* Fills *err: `what`, and the text and number of a positive errno. Returns QWP_CONN_LOST. */
 enum qwp_status qwp_ws_lost(struct qwp_error *err, int sys_errno, const char *what);
-
-/* now + timeout, QWP_NEVER if that is past the end of time. */
-static inline int64_t qwp_deadline(int64_t now_ns, int64_t timeout_ns) {
-  return timeout_ns > QWP_NEVER - now_ns ? QWP_NEVER : now_ns + timeout_ns;
-}
 
 #endif

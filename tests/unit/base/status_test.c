@@ -47,6 +47,31 @@ static void long_texts_are_cut(void **state) {
   assert_int_equal(strlen(err.text), sizeof err.text - 1);
 }
 
+static void a_long_text_is_cut_between_characters(void **state) {
+  (void)state;
+  static const char *const character[] = {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+  for (size_t kind = 0; kind < 3; kind++) {
+    size_t n = strlen(character[kind]);
+    for (size_t shift = 0; shift < n; shift++) {
+      struct qwp_error err = {.code = QWP_REJECTED};
+      char text[2 * sizeof err.text];
+      memset(text, 'x', sizeof text);
+      for (size_t i = shift; i + n < sizeof text; i += n) memcpy(text + i, character[kind], n);
+      text[sizeof text - 1] = '\0';
+      qwp_error_say(&err, "%s", text);
+      assert_int_equal(err.code, QWP_REJECTED);
+      assert_int_equal(strlen(err.text), shift + (sizeof err.text - 1 - shift) / n * n);
+    }
+  }
+}
+
+static void a_text_that_fits_keeps_its_last_character(void **state) {
+  (void)state;
+  struct qwp_error err;
+  qwp_fail(&err, QWP_NAME, "%s", "caf\xc3\xa9");
+  assert_string_equal(err.text, "caf\xc3\xa9");
+}
+
 static void every_code_has_its_name(void **state) {
   (void)state;
   assert_string_equal(qwp_status_name(QWP_OK), "QWP_OK");
@@ -64,6 +89,8 @@ int main(void) {
       cmocka_unit_test(an_empty_error_says_none_everywhere),
       cmocka_unit_test(fail_fills_and_returns_the_code),
       cmocka_unit_test(long_texts_are_cut),
+      cmocka_unit_test(a_long_text_is_cut_between_characters),
+      cmocka_unit_test(a_text_that_fits_keeps_its_last_character),
       cmocka_unit_test(every_code_has_its_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
