@@ -4,9 +4,10 @@
  *      ^------------'------------'-----------'---------'
  *
  * qwp_loop_step (qwp/driver.h) does what is due and never blocks, but for name resolution;
- * a long backlog takes several steps. While RUNNING one pass is: one receive attempt, one batch, one flush; so
- * with a backlog there is a receive attempt between any two writes (P121-14). The socket
- * is waited for only when it is full, and then for both directions (P121-01, CASE-31).
+ * a long backlog takes several steps. While RUNNING one pass is: one receive attempt, one
+ * batch, one flush; so with a backlog there is a receive attempt between any two writes
+ * (P121-14). The socket is waited for only when it is full, and then for both directions
+ * (P121-01, CASE-31).
  *
  * Any failure of the connection ends in another connection or, for the few reasons of
  * RECON-010, in STOPPED with an error latched. Time alone ends nothing [RECON-001].
