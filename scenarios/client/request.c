@@ -82,7 +82,8 @@ static json_t *judged_json(const struct scn_scenario *s) {
   for (size_t i = 0; i < s->expect_count; i++) {
     enum scn_source from = s->expect[i].source;
     bool counted = from == SCN_FROM_METRICS || from == SCN_FROM_FAULTS;
-    if (counted || from == SCN_FROM_CLIENT || from == SCN_FROM_TRACE) json_array_append_new(names, json_string(s->expect[i].name));
+    if (counted || from == SCN_FROM_CLIENT || from == SCN_FROM_TRACE)
+      json_array_append_new(names, json_string(s->expect[i].name));
   }
   return names;
 }

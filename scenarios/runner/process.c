@@ -99,7 +99,8 @@ static void talk(struct pipes *p, const char *input, int64_t deadline_ns, pid_t 
 static size_t split(char *command, char *argv[]) {
   size_t n = 0;
   char *save = NULL;
-  for (char *word = strtok_r(command, " ", &save); word && n < MAX_ARGS; word = strtok_r(NULL, " ", &save)) argv[n++] = word;
+  char *word = strtok_r(command, " ", &save);
+  for (; word && n < MAX_ARGS; word = strtok_r(NULL, " ", &save)) argv[n++] = word;
   argv[n] = NULL;
   return n;
 }

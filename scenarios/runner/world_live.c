@@ -43,7 +43,8 @@ static void tell_death(struct observation *o, const struct process_result *r, in
     snprintf(o->harness, sizeof o->harness, "the client hangs: it was ended after %" PRId64 " s. %s",
              limit_ns / 1000000000, err);
   else if (r->signal)
-    snprintf(o->harness, sizeof o->harness, "the client died of signal %d (%s). %s", r->signal, strsignal(r->signal), err);
+    snprintf(o->harness, sizeof o->harness, "the client died of signal %d (%s). %s", r->signal, strsignal(r->signal),
+             err);
   else
     snprintf(o->harness, sizeof o->harness, "the client ended with exit code %d and %s answer. %s", r->exit_code,
              r->out.n ? "an" : "no", err);
@@ -121,7 +122,8 @@ void world_live_run(const struct scn_scenario *s, const struct world_options *w,
   }
   run_child(s, w, mock_lws_port(server), o);
   if (!come_to_rest(server) && !o->harness[0])
-    snprintf(o->harness, sizeof o->harness, "the mock still holds a connection %d ms after the client ended", REST_LIMIT_MS);
+    snprintf(o->harness, sizeof o->harness, "the mock still holds a connection %d ms after the client ended",
+             REST_LIMIT_MS);
   struct look look = {o, s};
   mock_lws_call(server, take_facts, &look);
   mock_lws_stop(server);

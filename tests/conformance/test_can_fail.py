@@ -59,7 +59,10 @@ def test_a_connection_that_never_comes_fails(bench, simulated_file):
     def one_more(new, way):
         new.setdefault("server", []).append({"connection": "99", "upgrade": "accept"})
 
-    for way, path, why in reds(bench, spoil(simulated_file, lambda s: [("server", len(s.get("server", [])))], one_more)):
+    def behind_the_last(sample):
+        return [("server", len(sample.get("server", [])))]
+
+    for way, path, why in reds(bench, spoil(simulated_file, behind_the_last, one_more)):
         assert tells(why, path, document.line_of(path, *way), "connection 99 never came"), why
 
 

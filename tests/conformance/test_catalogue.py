@@ -22,7 +22,8 @@ WAITS_FOR = {"allocator", "decoder", "disk", "long-run", "pool", "proxy", "reade
 def known():
     """Ids of requirements and of seed items."""
     requirements = yaml.load((DATA / "requirements.yaml").read_text(), Loader=yaml.CSafeLoader)
-    items = [line.split("\t")[0] for line in (DATA / "seed-items.tsv").read_text().splitlines() if not line.startswith("#")]
+    lines = (DATA / "seed-items.tsv").read_text().splitlines()
+    items = [line.split("\t")[0] for line in lines if not line.startswith("#")]
     found = {requirement["id"] for requirement in requirements} | set(items)
     assert len(found) == len(requirements) + len(items) > 600
     return found

@@ -87,7 +87,8 @@ def test_what_only_the_client_says_proves_nothing(bench):
 
 
 def test_a_counter_that_the_client_does_not_tell_is_red(bench, frames):
-    code, verdict, told = told_by(bench, "honest", frames["narrow"], text=NARROW.replace('srv.conns: ">= 0"', "loop.sent: 3"))
+    text = NARROW.replace('srv.conns: ">= 0"', "loop.sent: 3")
+    code, verdict, told = told_by(bench, "honest", frames["narrow"], text=text)
     assert (code, verdict) == (1, "failed") and told.endswith("a.yaml:12: loop.sent was not observed")
 
 
@@ -151,8 +152,7 @@ def adapter(bench):
 def test_the_smallest_adapter_passes_what_it_can(adapter):
     both = GOOD + "  loop.sent: 3\n  ring.acked: 2\n  client.error: none\n"
     assert adapter(both) == (0, "passed", "")
-    assert adapter(both.replace("rows: 3", "rows: 700").replace("frames: 3", "frames: 700").replace("sent: 3", "sent: 700")
-                   .replace("acked: 2", "acked: 699")) == (0, "passed", "")
+    assert adapter(both.replace(": 3", ": 700").replace("acked: 2", "acked: 699")) == (0, "passed", "")
     code, verdict, why = adapter(both.replace("srv.frames: 3", "srv.frames: 4"))
     assert (code, verdict) == (1, "failed") and "srv.frames: expected 4, seen 3" in why
 

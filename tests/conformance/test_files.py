@@ -70,8 +70,9 @@ def test_a_wrong_value_is_named(bench, old, new, line, what):
     assert int(told.split(":")[0]) in ((line, line + 1) if what == "not YAML" else (line,)), told
 
 
-@pytest.mark.parametrize("text,what", [("", "the file is empty"), ("# nothing\n", "the file is empty"),
-                                       ("just a word\n", "expected a mapping"), ("- a\n- list\n", "expected a mapping")])
+@pytest.mark.parametrize("text,what", [
+    ("", "the file is empty"), ("# nothing\n", "the file is empty"), ("just a word\n", "expected a mapping"),
+    ("- a\n- list\n", "expected a mapping")])
 def test_a_file_without_a_scenario_is_refused(bench, text, what):
     assert what in refusal(bench, text)
 

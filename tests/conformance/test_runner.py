@@ -15,7 +15,7 @@ RED = GOOD.replace("srv.frames: 3", "srv.frames: 4")
 ONLY_TLS = GOOD.replace("client:", "worlds: [tls]\nclient:", 1)
 DISPUTED = GOOD.replace("client:", "disputed: Two texts disagree.\nclient:", 1)
 WITH_FAULT = GOOD.replace("expect:", "faults:\n  - {at: client.send, nth: 9, do: EPIPE}\nexpect:")
-CUT = GOOD.replace("client:", "net: {chunk_max: 7}\nclient:", 1).replace("rows: 3", "rows: 40").replace("frames: 3", "frames: 40")
+CUT = GOOD.replace("client:", "net: {chunk_max: 7}\nclient:", 1).replace(": 3", ": 40")
 ESCAPE = "\x1b"
 
 
@@ -95,7 +95,8 @@ def test_the_command_that_repeats_a_red_one_does(bench):
 def test_list_only_and_world(bench):
     path = bench.write(GOOD.replace("claim:", "matrix: {n: [3, 30]}\nclaim:").replace("rows: 3", 'rows: "${n}"'))
     stem = str(path)[:-5]
-    assert bench.run("--list", path).stdout.splitlines() == [f"{w} {stem}[n={n}]" for w in ("sim", "live") for n in (3, 30)]
+    names = [f"{world} {stem}[n={n}]" for world in ("sim", "live") for n in (3, 30)]
+    assert bench.run("--list", path).stdout.splitlines() == names
     assert bench.run("--list", "--world", "live", "--only", "[n=3]", path).stdout == f"live {stem}[n=3]\n"
     nothing = bench.run("--only", "no such name", path)
     assert nothing.returncode == 4 and "nothing to run" in nothing.stderr
@@ -141,7 +142,7 @@ def test_a_seed_fixes_every_byte_of_the_journal(bench):
 
 @pytest.mark.parametrize("world", ["sim", "live"])
 def test_the_journal_is_lines_of_json_behind_a_header(bench, world):
-    awkward = GOOD.replace("claim:", "matrix: {text: ['a\"b\\c']}\nclaim:").replace("upgrade: accept", "upgrade: accept, ack: each")
+    awkward = GOOD.replace("claim:", "matrix: {text: ['a\"b\\c']}\nclaim:").replace("accept}", "accept, ack: each}")
     path = bench.folder / "journal.jsonl"
     bench.only(awkward, "--journal", path, "--hex", world=world)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
@@ -193,7 +194,8 @@ def test_results_as_json_lines(bench):
 
 @pytest.mark.parametrize("option", ["--junit", "--json", "--report"])
 def test_a_report_that_cannot_be_written_is_no_green(bench, option):
-    done = bench.run("--world", "sim", "--report", "/dev/null", option, bench.folder / "no" / "where", bench.write(GOOD))
+    nowhere = bench.folder / "no" / "where"
+    done = bench.run("--world", "sim", "--report", "/dev/null", option, nowhere, bench.write(GOOD))
     assert done.returncode == 3 and f"{option} " in done.stderr
 
 

@@ -67,6 +67,55 @@ static void a_fault_that_did_not_fire_is_red(void **state) {
   end();
 }
 
+static void what_did_not_fire_is_told_behind_what_it_caused(void **state) {
+  (void)state;
+  begin(GOOD);
+  observe_unfired(&seen, "line 12: client.send EPIPE did not fire");
+  seen.client_ok = false;
+  seen.client_line = 4;
+  strcpy(seen.client_why, "wait: loop.acks");
+  assert_red("x.yaml:4: wait: loop.acks; and x.yaml:12: client.send EPIPE did not fire");
+  strcpy(seen.harness, "the client hangs");
+  assert_int_equal(judged(), VERDICT_ERROR);
+  assert_string_equal(why, "x.yaml: the client hangs; and x.yaml:12: client.send EPIPE did not fire");
+  end();
+}
+
+#define STEPS(steps) HEAD "client: {config: \"ws::addr=${server};\", steps: [" steps "]}\n" SERVER EXPECT
+#define PUBLISH "{publish: {rows: 8, schema: tiny, flush: none}}"
+
+static void told(int64_t rows, int64_t accepted) {
+  facts_number(&seen.facts, "client.rows", rows);
+  facts_number(&seen.facts, "client.rows_accepted", accepted);
+}
+
+/* A client is not asked how much it had to do. */
+static void fewer_rows_than_the_steps_publish_are_red(void **state) {
+  (void)state;
+  begin(STEPS(PUBLISH ", {flush: {}}"));
+  told(8, 8);
+  assert_int_equal(judged(), VERDICT_PASSED);
+  told(7, 7);
+  assert_red("x.yaml: the client gave 7 rows, its steps publish 8");
+  told(8, 7);
+  assert_red("x.yaml: 7 rows were accepted, the steps that succeeded flushed 8");
+  end();
+  begin(STEPS(PUBLISH ", {close: {error: QWP_REJECTED}}")); /* what was never flushed may stay */
+  told(8, 0);
+  assert_int_equal(judged(), VERDICT_PASSED);
+  end();
+}
+
+static void what_a_client_lacks_is_unsupported(void **state) {
+  (void)state;
+  begin(STEPS(PUBLISH));
+  strcpy(seen.unsupported, "knows no rows");
+  seen.client_ok = false;
+  assert_int_equal(judged(), VERDICT_UNSUPPORTED);
+  assert_string_equal(why, "x.yaml: knows no rows");
+  end();
+}
+
 static void a_connection_outside_the_script_is_red(void **state) {
   (void)state;
   begin(GOOD);
@@ -161,6 +210,9 @@ int main(void) {
       cmocka_unit_test(all_well_is_green),
       cmocka_unit_test(a_step_that_failed_is_red),
       cmocka_unit_test(a_fault_that_did_not_fire_is_red),
+      cmocka_unit_test(what_did_not_fire_is_told_behind_what_it_caused),
+      cmocka_unit_test(fewer_rows_than_the_steps_publish_are_red),
+      cmocka_unit_test(what_a_client_lacks_is_unsupported),
       cmocka_unit_test(a_connection_outside_the_script_is_red),
       cmocka_unit_test(a_connection_that_never_came_is_red),
       cmocka_unit_test(a_violation_is_red),
