@@ -60,21 +60,23 @@ struct sink {
   FILE *journal; /* or NULL */
   bool follow;
   int64_t start_ns;
+  int journal_errno; /* of the first write that failed */
 };
+
+static void note_failure(struct sink *s) {
+  if (s->journal_errno == 0) s->journal_errno = errno;
+}
 
 /* These run on the service thread. The flush comes before the reply leaves. */
 static void on_line(void *ctx, const char *line, size_t n) {
   struct sink *s = ctx;
-  if (s->journal) {
-    fwrite(line, 1, n, s->journal);
-    putc('\n', s->journal);
-  }
+  if (s->journal && (fwrite(line, 1, n, s->journal) < n || putc('\n', s->journal) == EOF)) note_failure(s);
   if (s->follow) mock_follow(stdout, s->start_ns, line, n);
 }
 
 static void on_flush(void *ctx) {
   struct sink *s = ctx;
-  if (s->journal) fflush(s->journal);
+  if (s->journal && fflush(s->journal) != 0) note_failure(s);
   if (s->follow) fflush(stdout);
 }
 
@@ -91,10 +93,10 @@ static bool sink_open(struct sink *s, const struct options *o) {
 
 static bool sink_close(struct sink *s) {
   if (!s->journal) return true;
-  bool good = !ferror(s->journal);
-  good = fclose(s->journal) == 0 && good;
-  if (!good) fprintf(stderr, "qwp-mock: --journal: %s\n", strerror(errno));
-  return good;
+  if (fclose(s->journal) != 0) note_failure(s);
+  if (s->journal_errno == 0) return true;
+  fprintf(stderr, "qwp-mock: --journal: lines are missing: %s\n", strerror(s->journal_errno));
+  return false;
 }
 
 /* ---- the end ------------------------------------------------------------------------------ */

@@ -21,6 +21,7 @@ struct mock_lws {
   struct lws_vhost *vhost;
   struct lws *listener;           /* NULL = connects are refused */
   int listen_fd;
+  lws_sorted_usec_list_t rest;    /* until connects are looked at again, after a shortage of descriptors */
   int port;
   int send_buffer_bytes;          /* 0 = the system's */
   struct mock_lws_peer *peers;

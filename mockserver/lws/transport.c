@@ -14,7 +14,7 @@
 #include "peer.h"
 
 /* A read takes min(rx_buffer_size + LWS_PRE, pt_serv_buf_size): both must be raised. */
-enum { READ_BYTES = 256 * 1024, BACKLOG = 1024 };
+enum { READ_BYTES = 256 * 1024, BACKLOG = 1024, REST_US = 100000 };
 
 /* ---- time ------------------------------------------------------------------------- */
 
@@ -95,11 +95,28 @@ static void set_listening(void *ctx, bool open) {
   }
 }
 
+static void on_rested(lws_sorted_usec_list_t *sul) {
+  struct mock_lws *l = lws_container_of(sul, struct mock_lws, rest);
+  if (l->listener) lws_rx_flow_control(l->listener, 1);
+}
+
+/* The queue stays readable while there is no descriptor for its first connection: without a rest the thread would spin. */
+static void rest(struct mock_lws *l) {
+  lws_rx_flow_control(l->listener, 0);
+  lws_sul_schedule(l->context, 0, &l->rest, on_rested, REST_US);
+}
+
+static bool is_shortage(int err) { return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM; }
+
 static void accept_all(struct mock_lws *l, int listen_fd) {
   for (;;) {
     int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0) mock_lws_peer_accept(l, fd);
-    else if (errno != EINTR && errno != ECONNABORTED) return;
+    if (fd >= 0) {
+      mock_lws_peer_accept(l, fd);
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      if (is_shortage(errno)) rest(l);
+      return;
+    }
   }
 }
 

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -222,6 +223,31 @@ static void connects_are_refused_and_taken_again_on_the_same_port(void **state) 
   mock_lws_stop(l);
 }
 
+/* Descriptors run out, with a connection in the queue: it is served once there are some again. */
+static void a_shortage_of_descriptors_only_delays(void **state) {
+  (void)state;
+  struct rlimit before, now;
+  struct sockaddr_in a = {.sin_family = AF_INET};
+  a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  struct mock_lws *l = serve(NULL);
+  a.sin_port = htons((uint16_t)mock_lws_port(l));
+  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  assert_true(fd >= 0);
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+  now = before;
+  now.rlim_cur = (rlim_t)fd + 1; /* a socket gets the lowest number, so all below it are taken */
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &now), 0);
+  assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof a), 0); /* the kernel says yes */
+  say(fd, head, sizeof head - 1);
+  struct pollfd answer = {.fd = fd, .events = POLLIN};
+  assert_int_equal(mock_lws_open(l), 0);
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+  assert_int_equal(poll(&answer, 1, 10000), 1);
+  assert_int_equal(mock_lws_open(l), 1);
+  close(fd);
+  mock_lws_stop(l);
+}
+
 static void a_stalled_server_blocks_the_client_and_goes_on(void **state) {
   (void)state;
   struct mock_rule rules[] = {{.trigger = MOCK_AT_FRAME, .n = 1, .action = MOCK_DO_STALL, .duration_ns = 100000000}};
@@ -317,6 +343,7 @@ int main(void) {
     cmocka_unit_test(the_clients_reset_is_told_from_its_fin),
     cmocka_unit_test(a_close_frame_arrives_though_input_is_unread),
     cmocka_unit_test(connects_are_refused_and_taken_again_on_the_same_port),
+    cmocka_unit_test(a_shortage_of_descriptors_only_delays),
     cmocka_unit_test(a_stalled_server_blocks_the_client_and_goes_on),
     cmocka_unit_test(a_reset_at_a_byte_is_exact_over_sockets),
     cmocka_unit_test(answers_block_when_nobody_reads_them),
