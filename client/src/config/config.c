@@ -152,7 +152,9 @@ static enum qwp_status check_flush(const struct draft *d, struct qwp_error *err)
   }
   if (given(d, "transaction") && !number_of(d, "transaction")) { /* P108-23 */
     const char *window = given(d, "commit_rows") ? "commit_rows" : "commit_interval_ms";
-    if (given(d, window)) return qwp_refuse(err, "transaction", "transaction=off excludes %s; remove one of them", window);
+    if (given(d, window)) {
+      return qwp_refuse(err, "transaction", "transaction=off excludes %s; remove one of them", window);
+    }
   }
   return QWP_OK;
 }

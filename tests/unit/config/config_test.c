@@ -364,7 +364,8 @@ static void words_not_supported_yet(void **state) {
   REFUSALS(cases);
   struct qwp_config c = parsed(
       "ws::addr=h;request_durable_ack=OFF;transaction=off;sf_durability=memory;drain_orphans=false;"
-      "on_server_error=auto;on_schema_error=auto;on_parse_error=auto;on_internal_error=auto;on_security_error=auto;on_write_error=Auto;");
+      "on_server_error=auto;on_schema_error=auto;on_parse_error=auto;on_internal_error=auto;"
+      "on_security_error=auto;on_write_error=Auto;");
   qwp_config_free(&c, &ops);
 }
 

@@ -87,12 +87,12 @@ static void what_is_known_is_compared(void **state) {
   } cases[] = {
       {1, 2, "\2s1\2s2", 6, QWP_OK},
       {5, 0, "", 0, QWP_OK},
-      {3, 2, "\2s3\2s5", 6, QWP_RESEND},          /* another text */
-      {3, 2, "\2s3\3s4x", 7, QWP_RESEND},         /* one longer */
-      {3, 2, "\2s3\1s", 5, QWP_RESEND},           /* one shorter, the section shorter than what is known */
-      {3, 2, "\2s3\2s4", 5, QWP_RESEND},          /* right as far as it goes, and cut short */
-      {3, 3, "\2s3\2s4\2s", 8, QWP_RESEND},      /* the new one cut short */
-      {3, 3, "\2s3\2s4\0", 7, QWP_OK},            /* and empty */
+      {3, 2, "\2s3\2s5", 6, QWP_RESEND},   /* another text */
+      {3, 2, "\2s3\3s4x", 7, QWP_RESEND},  /* one longer */
+      {3, 2, "\2s3\1s", 5, QWP_RESEND},    /* one shorter, the section shorter than what is known */
+      {3, 2, "\2s3\2s4", 5, QWP_RESEND},   /* right as far as it goes, and cut short */
+      {3, 3, "\2s3\2s4\2s", 8, QWP_RESEND}, /* the new one cut short */
+      {3, 3, "\2s3\2s4\0", 7, QWP_OK},     /* and empty */
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct qwp_delta_view d = {.start = cases[i].start, .count = cases[i].count,
