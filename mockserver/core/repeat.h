@@ -1,9 +1,10 @@
-/* repeat - a message that differs from an earlier one of its connection in values alone.
+/* repeat - a message that differs from the last one that went the long way in values alone.
  *
  * A sender of small messages sends the same bytes over and over but for the values. Once such a
  * message has gone the long way (decoded, judged, appended, committed), every message of the same
  * length whose other bytes are the same would be judged the same: what the bytes before the values
- * meant they mean again. So its values go into the table at once, past block and pending rows:
+ * meant they mean again (a dictionary only grows; a plan that no longer holds is noticed). So its
+ * values go into the table at once, past block and pending rows:
  *
  *   header  empty delta section  name  row_count  schema  00 │ values │ 00 │ values ...
  *   └─────────────────────── head, equal ──────────────────┘ └ any ┘  =  └ any ┘
