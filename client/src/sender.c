@@ -1,9 +1,8 @@
-/* The public functions: life, shipping, waiting, numbers. Every call that waits does so
- * through the driver's one hook. */
+/* The public functions: life, flush, numbers. Every call that waits does so through the
+ * driver's one hook. */
 #include "qwp/sender.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,26 +11,13 @@
 #include "qwp/wire.h"
 #include "sender_impl.h"
 
-#define GOODBYE_MAX_MS 2000 /* the loop bounds its goodbye at 1 s; this guards against a driver that does not turn it */
-
-static void note(const struct qwp_sender *s, enum qwp_log_level level, const char *fmt, ...) QWP_PRINTF(3, 4);
-static void note(const struct qwp_sender *s, enum qwp_log_level level, const char *fmt, ...) {
-  if (!s->log) return;
-  char line[256];
-  va_list args;
-  va_start(args, fmt);
-  vsnprintf(line, sizeof line, fmt, args);
-  va_end(args);
-  s->log(s->log_ctx, level, line);
+/* Without a function of the caller's: silence is not allowed [OBS-002], chatter not wanted. */
+static void log_to_stderr(void *ctx, enum qwp_log_level level, const char *line) {
+  (void)ctx;
+  if (level >= QWP_LOG_WARN) fprintf(stderr, "qwp: %s\n", line);
 }
 
-static int64_t deadline_after(int64_t now_ns, int64_t ms) {
-  int64_t ns = qwp_config_ns(ms);
-  return ns > QWP_NEVER - now_ns ? QWP_NEVER : now_ns + ns;
-}
-
-/* true, with the terminal error in err, once one is latched. */
-static bool tell_latched(struct qwp_sender *s, struct qwp_error *err) {
+bool qwp_sender_tell_latched(struct qwp_sender *s, struct qwp_error *err) {
   if (!qwp_loop_error(s->loop, err)) return false;
   s->error_reported = true;
   return true;
@@ -42,12 +28,13 @@ bool qwp_sender_usable(struct qwp_sender *s, struct qwp_error *err) {
     qwp_fail(err, QWP_MISUSE, "the sender was stopped");
     return false;
   }
-  return !tell_latched(s, err);
+  return !qwp_sender_tell_latched(s, err);
 }
 
 void qwp_sender_show_pending(struct qwp_sender *s) {
   qwp_count_set(&s->pending_rows, (int64_t)qwp_batch_rows(s->batch));
   qwp_count_set(&s->pending_bytes, (int64_t)qwp_batch_bytes(s->batch));
+  qwp_count_set(&s->symbol_count, (int64_t)qwp_symbols_count(s->symbols));
 }
 
 /* ---- life -------------------------------------------------------------------------- */
@@ -85,9 +72,10 @@ static struct qwp_sender *new_sender(const struct qwp_sender_options *opt, struc
   if (has_own) s->own_ops = own;
   s->has_own_ops = has_own;
   s->ops = has_own ? &s->own_ops : ops;
+  s->log = log_to_stderr;
   if (opt) {
     s->driver = opt->driver;
-    s->log = opt->log;
+    if (opt->log) s->log = opt->log;
     s->log_ctx = opt->log_ctx;
     s->dense_dictionary = opt->dense_dictionary;
   }
@@ -158,11 +146,6 @@ static enum qwp_status await_connection(struct qwp_sender *s, struct qwp_error *
 static enum qwp_status open_sender(struct qwp_sender *s, const char *config, struct qwp_error *err) {
   enum qwp_status st = qwp_config_parse(config, s->ops, &s->config, err);
   if (st != QWP_OK) return st;
-  if (s->config.tls) {
-    st = qwp_fail(err, QWP_CONFIG, "wss: this version has no TLS; use ws in a trusted network");
-    if (err) snprintf(err->key, sizeof err->key, "wss");
-    return st;
-  }
   st = build_parts(s, err);
   if (st == QWP_OK) st = start(s, err);
   if (st == QWP_OK) st = await_connection(s, err);
@@ -180,20 +163,23 @@ QWP_API qwp_sender *qwp_sender_create(const char *config, const struct qwp_sende
 
 /* ---- flush ------------------------------------------------------------------------- */
 
-static enum qwp_status check_size(const struct qwp_sender *s, size_t size, struct qwp_error *err) {
+size_t qwp_sender_message_max(const struct qwp_sender *s) {
+  int64_t cap = qwp_loop_cap(s->loop);
+  size_t most = QWP_MAX_PAYLOAD_BYTES, segment = qwp_ring_max_frame(s->ring);
+  if (segment < most) most = segment;
+  return cap > 0 && (uint64_t)cap < most ? (size_t)cap : most;
+}
+
+enum qwp_status qwp_sender_too_large(const struct qwp_sender *s, size_t size, const char *what, const char *then,
+                                     struct qwp_error *err) {
   int64_t cap = qwp_loop_cap(s->loop);
   if (cap > 0 && size > (uint64_t)cap)
-    return qwp_fail(err, QWP_TOO_LARGE,
-                    "the message has %zu bytes, the server takes %lld; the rows are kept: flush fewer at a time", size,
-                    (long long)cap);
-  if (size > QWP_MAX_PAYLOAD_BYTES)
-    return qwp_fail(err, QWP_TOO_LARGE, "the message has %zu bytes, the protocol allows %u; the rows are kept", size,
-                    QWP_MAX_PAYLOAD_BYTES);
+    return qwp_fail(err, QWP_TOO_LARGE, "%s %zu bytes, the server takes %lld; %s", what, size, (long long)cap, then);
   if (size > qwp_ring_max_frame(s->ring))
-    return qwp_fail(err, QWP_TOO_LARGE,
-                    "the message has %zu bytes, a segment takes %zu (sf_max_segment_bytes); the rows are kept", size,
-                    qwp_ring_max_frame(s->ring));
-  return QWP_OK;
+    return qwp_fail(err, QWP_TOO_LARGE, "%s %zu bytes, a segment takes %zu (sf_max_segment_bytes); %s", what, size,
+                    qwp_ring_max_frame(s->ring), then);
+  return qwp_fail(err, QWP_TOO_LARGE, "%s %zu bytes, the protocol allows %u; %s", what, size, QWP_MAX_PAYLOAD_BYTES,
+                  then);
 }
 
 static enum qwp_status store_is_full(const struct qwp_sender *s, struct qwp_error *err) {
@@ -218,12 +204,12 @@ static enum qwp_status store_message(struct qwp_sender *s, int64_t deadline_ns, 
   if (st != QWP_BACKPRESSURE) return st;
   qwp_count_add(&s->stalls, 1); /* once a call */
   if (deadline_ns == QWP_APPEND_DEADLINE)
-    deadline_ns = deadline_after(qwp_sender_now(s), s->config.sf_append_deadline_ms);
+    deadline_ns = qwp_sender_deadline(s, s->config.sf_append_deadline_ms);
   for (;;) {
     uint64_t seen = s->driver->seen(s->driver->ctx);
     st = store_once(s, fsn, err);
     if (st != QWP_BACKPRESSURE) return st;
-    if (tell_latched(s, err)) return QWP_REJECTED;
+    if (qwp_sender_tell_latched(s, err)) return QWP_REJECTED;
     if (qwp_sender_now(s) >= deadline_ns) return store_is_full(s, err);
     s->driver->wait(s->driver->ctx, seen, deadline_ns);
   }
@@ -234,19 +220,20 @@ static enum qwp_status publish_rows(struct qwp_sender *s, int64_t deadline_ns, i
   if (s->dense_dictionary)
     qwp_encoding_dense(&encoding, s->batch);
   else
-    qwp_encoding_default(&encoding, s->symbols);
+    qwp_encoding_default(&encoding, s->batch, s->symbols);
 
-  enum qwp_status st = check_size(s, qwp_message_size(s->batch, s->symbols, &encoding), err);
-  if (st != QWP_OK) return st;
+  size_t size = qwp_message_size(s->batch, s->symbols, &encoding);
+  if (size > qwp_sender_message_max(s))
+    return qwp_sender_too_large(s, size, "the message has", "the rows are kept: flush fewer at a time", err);
   s->message.len = 0;
-  st = qwp_message_encode(s->batch, s->symbols, &encoding, &s->message, err);
+  enum qwp_status st = qwp_message_encode(s->batch, s->symbols, &encoding, &s->message, err);
   if (st != QWP_OK) return st;
   st = store_message(s, deadline_ns, fsn, err);
   if (st != QWP_OK) return st;
 
   /* Accepted: from here on the frame is the loop's, and nothing can fail. */
   qwp_symbols_mark_sent(s->symbols, encoding.dict_end);
-  qwp_batch_clear(s->batch);
+  qwp_batch_clear_finished(s->batch); /* a row may be open: the one that found no room in this message */
   qwp_count_add(&s->frames, 1);
   qwp_loop_published(s->loop);
   return QWP_OK;
@@ -262,117 +249,28 @@ bool qwp_sender_publish(struct qwp_sender *s, int64_t deadline_ns, int64_t *fsn,
   return st == QWP_OK;
 }
 
-bool qwp_sender_flush(qwp_sender *s, int64_t *fsn, struct qwp_error *err) {
+bool qwp_sender_ship(struct qwp_sender *s, int64_t *fsn, struct qwp_error *err) {
   if (fsn) *fsn = -1;
   if (!qwp_sender_usable(s, err)) return false;
-  if (qwp_batch_row_open(s->batch)) {
-    qwp_fail(err, QWP_MISUSE, "a row is open: end it with qwp_at_* or take it back with qwp_cancel_row");
-    return false;
-  }
-  qwp_count_add(&s->flushes, 1);
-  return qwp_sender_publish(s, QWP_APPEND_DEADLINE, fsn, err);
-}
-
-/* ---- drain and close ------------------------------------------------------------------- */
-
-static enum qwp_status drain_timed_out(const struct qwp_sender *s, int64_t ms, int64_t target, struct qwp_error *err) {
-  int64_t acked = qwp_ring_acked(s->ring);
-  qwp_fail(err, QWP_TIMEOUT, "not everything was acknowledged within %lld ms (frames %lld to %lld are left)",
-           (long long)ms, (long long)acked + 1, (long long)target);
-  if (err) {
-    err->from_fsn = acked + 1;
-    err->to_fsn = target;
-    err->in_doubt = true;
-  }
-  return QWP_TIMEOUT;
-}
-
-/* A deadline without progress, not a total [API-002]. The target is what is published, also
- * if this call had nothing to flush [SEND-005]. */
-bool qwp_sender_drain(qwp_sender *s, int64_t timeout_ms, struct qwp_error *err) {
-  if (!qwp_sender_flush(s, NULL, err)) return false;
-  int64_t target = qwp_ring_published(s->ring);
-  int64_t acked_before = INT64_MIN;
-  int64_t deadline_ns = QWP_NEVER;
-  for (;;) {
-    uint64_t seen = s->driver->seen(s->driver->ctx);
-    int64_t acked = qwp_ring_acked(s->ring);
-    if (acked >= target) return true;
-    if (!qwp_sender_usable(s, err)) return false;
-    int64_t now_ns = timeout_ms > 0 ? qwp_sender_now(s) : 0;
-    if (timeout_ms > 0 && acked != acked_before) deadline_ns = deadline_after(now_ns, timeout_ms);
-    acked_before = acked;
-    if (now_ns >= deadline_ns) return drain_timed_out(s, timeout_ms, target, err) == QWP_OK;
-    s->driver->wait(s->driver->ctx, seen, deadline_ns);
-  }
-}
-
-/* Until everything published is acknowledged, the loop has stopped, or the time is up. */
-static void await_acks(struct qwp_sender *s, int64_t deadline_ns) {
-  int64_t target = qwp_ring_published(s->ring);
-  for (;;) {
-    uint64_t seen = s->driver->seen(s->driver->ctx);
-    if (qwp_ring_acked(s->ring) >= target || qwp_loop_latched(s->loop)) return;
-    if (qwp_sender_now(s) >= deadline_ns) return;
-    s->driver->wait(s->driver->ctx, seen, deadline_ns);
-  }
-}
-
-static void await_stop(struct qwp_sender *s) {
-  int64_t deadline_ns = deadline_after(qwp_sender_now(s), GOODBYE_MAX_MS);
-  for (;;) {
-    uint64_t seen = s->driver->seen(s->driver->ctx);
-    if (qwp_loop_stopped(s->loop) || qwp_sender_now(s) >= deadline_ns) return;
-    s->driver->wait(s->driver->ctx, seen, deadline_ns);
-  }
-}
-
-/* What is published and not acknowledged. true: nothing, or nobody waited for it. */
-static bool tail_is_acked(struct qwp_sender *s, bool waited, struct qwp_error *err) {
-  int64_t target = qwp_ring_published(s->ring);
-  int64_t acked = qwp_ring_acked(s->ring);
-  if (acked >= target) return true;
-  note(s, QWP_LOG_WARN, "close: %lld frames (%lld to %lld) are not acknowledged and may be lost",
-       (long long)(target - acked), (long long)acked + 1, (long long)target);
-  return !waited || drain_timed_out(s, s->config.close_flush_timeout_ms, target, err) == QWP_OK;
-}
-
-/* How a close went. */
-struct closing {
-  bool told_before; /* an earlier call has failed with the latched error */
-  bool row_was_open, flushed, waited;
-};
-
-/* The most telling failure of a close: a terminal error no call before told of, then a flush
- * that failed, then what is not acknowledged, then an open row. */
-static bool close_verdict(struct qwp_sender *s, const struct closing *c, struct qwp_error *err) {
-  bool latched = qwp_loop_latched(s->loop);
-  if (latched && !c->told_before) return !tell_latched(s, err);
-  if (!latched && !c->flushed) return false; /* err tells */
-  if (!latched && !tail_is_acked(s, c->waited, err)) return false;
-  if (!c->row_was_open) return true;
-  qwp_fail(err, QWP_MISUSE, "a row was open at close and was taken back");
+  if (!qwp_batch_row_open(s->batch)) return qwp_sender_publish(s, QWP_APPEND_DEADLINE, fsn, err);
+  qwp_fail(err, QWP_MISUSE, "a row is open: end it with qwp_at_* or take it back with qwp_cancel_row");
   return false;
 }
 
-bool qwp_sender_stop(qwp_sender *s, struct qwp_error *err) {
-  if (s->stopped) return true;
-  s->stopped = true;
-  int64_t wait_ms = s->config.close_flush_timeout_ms;
-  struct closing c = {
-      .told_before = s->error_reported, .row_was_open = qwp_batch_row_open(s->batch), .waited = wait_ms > 0};
-  int64_t now_ns = qwp_sender_now(s);
-  int64_t deadline_ns = c.waited ? deadline_after(now_ns, wait_ms) : now_ns;
-  qwp_batch_cancel(s->batch);
-  c.flushed = qwp_loop_latched(s->loop) || qwp_sender_publish(s, deadline_ns, NULL, err);
-  if (c.waited) await_acks(s, deadline_ns);
-  bool ok = close_verdict(s, &c, err);
-  qwp_loop_request_close(s->loop);
-  await_stop(s);
-  s->driver->stop(s->driver->ctx);
-  s->started = false;
-  return ok;
+bool qwp_sender_flush(qwp_sender *s, int64_t *fsn, struct qwp_error *err) {
+  if (!s->stopped && !qwp_loop_latched(s->loop) && !qwp_batch_row_open(s->batch)) qwp_count_add(&s->flushes, 1);
+  return qwp_sender_ship(s, fsn, err);
 }
+
+int64_t qwp_sender_discard_pending(qwp_sender *s) {
+  int64_t rows = (int64_t)qwp_batch_rows(s->batch);
+  qwp_batch_clear(s->batch);
+  qwp_symbols_forget(s->symbols, qwp_symbols_sent(s->symbols)); /* no frame told them, no row has them any more */
+  qwp_sender_show_pending(s);
+  return rows;
+}
+
+/* ---- end of life -------------------------------------------------------------------------- */
 
 void qwp_sender_free(qwp_sender *s) {
   if (s) del_sender(s);

@@ -40,5 +40,7 @@ bool put_row(qwp_sender *s, const struct workload *w, int64_t k, char *scratch, 
       return false;
     }
   }
-  return end_row(s, designated, err);
+  if (end_row(s, designated, err)) return true;
+  qwp_cancel_row(s); /* it may have been left open; a finished one stays */
+  return false;
 }

@@ -16,7 +16,7 @@ static inline void kit_encode(struct rows_kit *k, const struct qwp_encoding *e, 
 
 static inline void kit_encode_default(struct rows_kit *k, struct qwp_bytes *out) {
   struct qwp_encoding e;
-  qwp_encoding_default(&e, k->symbols);
+  qwp_encoding_default(&e, k->batch, k->symbols);
   kit_encode(k, &e, out);
 }
 

@@ -48,7 +48,8 @@ enum qwp_log_level { QWP_LOG_DEBUG, QWP_LOG_INFO, QWP_LOG_WARN, QWP_LOG_ERROR };
 struct qwp_sender_options {
   const struct qwp_ops *ops;       /* borrowed for the sender's life; NULL = POSIX */
   const struct qwp_driver *driver; /* borrowed likewise; NULL = a thread */
-  /* Diagnostics, one line without newline, from any thread; NULL = none. */
+  /* Diagnostics, one line without newline, from any thread; NULL = warnings and errors go to
+   * stderr as "qwp: line" [OBS-002]. */
   void (*log)(void *ctx, enum qwp_log_level level, const char *line);
   void *log_ctx;
   bool dense_dictionary; /* every frame carries the dictionary from id 0, as some clients do */
@@ -64,9 +65,11 @@ QWP_API qwp_sender *qwp_sender_create(const char *config, const struct qwp_sende
 /* Ends the sender, whatever happens: cancels an open row, flushes pending rows, waits
  * up to close_flush_timeout_millis until everything published is acknowledged, sends
  * Close [CLOSE-001], ends the thread. false: QWP_TIMEOUT (the rest is lost in memory
- * mode), a terminal error that no call has reported yet, or QWP_MISUSE if a row was
- * open. Afterwards only metrics, the FSN marks, last_error and free are left; a second
- * stop does nothing and returns true. */
+ * mode), a terminal error that no call has reported yet, the codes of qwp_sender_flush for
+ * rows that could not be flushed, or QWP_MISUSE if a row was open. Afterwards only metrics,
+ * the FSN marks, last_error and free are left; a second stop does nothing and returns true.
+ * One thing has no bound: while the thread is inside the system's name resolution, which
+ * nothing can interrupt, stop waits for it. Numeric addresses are never looked up. */
 QWP_API bool qwp_sender_stop(qwp_sender *s, struct qwp_error *err);
 
 /* Releases the sender; one that was not stopped is dropped without a flush, a wait or
@@ -81,7 +84,8 @@ QWP_API bool qwp_sender_close(qwp_sender *s, struct qwp_error *err);
  * UTF-8; the NUL-terminated forms are shorthands for the _n forms. A column set
  * twice in a row keeps its first value. A column not set is null. On an error the
  * open row stays as it was before the call. Codes: QWP_NAME, QWP_TYPE, QWP_VALUE,
- * QWP_MISUSE, QWP_NOMEM, and a latched terminal error.
+ * QWP_MISUSE, QWP_NOMEM, QWP_DICT_FULL, QWP_TOO_LARGE (a symbol that no message could
+ * hold, more tables, columns or rows than a message may have), and a latched terminal error.
  */
 QWP_API bool qwp_table(qwp_sender *s, const char *name, struct qwp_error *err);
 QWP_API bool qwp_table_n(qwp_sender *s, const char *name, size_t n, struct qwp_error *err);
@@ -99,13 +103,18 @@ QWP_API bool qwp_timestamp_ns(qwp_sender *s, const char *column, int64_t ns, str
 QWP_API bool qwp_null(qwp_sender *s, const char *column, unsigned type, struct qwp_error *err);
 
 /* Ends the row: designated timestamp in the unit named (negative: QWP_VALUE), or
- * the server's clock for _now. May flush, as the auto_flush_* keys say; then the
- * codes of qwp_sender_flush apply too, and the row is kept. */
+ * the server's clock for _now. May flush afterwards, as the auto_flush_* keys say; then
+ * the codes of qwp_sender_flush apply too, and the row is kept: qwp_sender_metrics counts
+ * it in snd_rows, do not append it again. A row that does not fit into the message of the
+ * rows before it flushes them first, unless auto_flush_bytes=off or all triggers are off;
+ * if that fails the row stays open: end it again, or cancel it. QWP_TOO_LARGE for a row
+ * that no message could hold: it is taken back, the rows before it are kept [CAP-006]. */
 QWP_API bool qwp_at_us(qwp_sender *s, int64_t us, struct qwp_error *err);
 QWP_API bool qwp_at_ns(qwp_sender *s, int64_t ns, struct qwp_error *err);
 QWP_API bool qwp_at_now(qwp_sender *s, struct qwp_error *err);
 
-/* Takes back the open row, columns first seen in it included. Without one: no effect. */
+/* Takes back the open row, columns and symbols first seen in it included. Without one: no
+ * effect. */
 QWP_API void qwp_cancel_row(qwp_sender *s);
 
 /* ---- shipping ------------------------------------------------------------------ */
@@ -114,8 +123,16 @@ QWP_API void qwp_cancel_row(qwp_sender *s);
  * when it is there, not when the server has it [SEND-001]. *fsn (optional) is the
  * frame's number, or -1 when there was nothing to flush. Blocks while the store is
  * full, up to sf_append_deadline_millis: QWP_BACKPRESSURE, rows kept. QWP_TOO_LARGE:
- * the message exceeds the server's cap or a segment, rows kept. QWP_MISUSE: a row is open. */
+ * the message exceeds the server's cap or a segment, rows kept; it can be so where the
+ * application sizes the messages (auto_flush_bytes=off), or when another server takes less
+ * than the one before. Until a server takes them, or they are discarded, so ends every
+ * flush. QWP_MISUSE: a row is open. */
 QWP_API bool qwp_sender_flush(qwp_sender *s, int64_t *fsn, struct qwp_error *err);
+
+/* Drops the rows that are not flushed, and takes back an open one; what is published stays.
+ * Returns how many finished rows were dropped. The way out when they cannot be flushed; the
+ * application has their values, if anybody. In any state of the sender. */
+QWP_API int64_t qwp_sender_discard_pending(qwp_sender *s);
 
 /* Flushes, then waits until everything published is acknowledged. timeout_ms is a
  * deadline without progress, not a total [API-002]; 0 waits for ever. QWP_TIMEOUT

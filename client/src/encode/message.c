@@ -15,10 +15,11 @@ static void own_nulls(struct qwp_encoding *e) {
   for (unsigned code = 0; code < QWP_TYPE_CODES; code++) e->nulls[code] = QWP_TYPES[code].nulls;
 }
 
-void qwp_encoding_default(struct qwp_encoding *e, const struct qwp_symbols *symbols) {
+void qwp_encoding_default(struct qwp_encoding *e, const struct qwp_batch *batch, const struct qwp_symbols *symbols) {
   e->flags = QWP_FLAG_DELTA;
   e->dict_start = qwp_symbols_sent(symbols);
-  e->dict_end = qwp_symbols_count(symbols);
+  size_t ids_end = qwp_batch_ids_end(batch);
+  e->dict_end = ids_end > e->dict_start ? ids_end : e->dict_start;
   own_nulls(e);
 }
 
@@ -31,22 +32,17 @@ void qwp_encoding_dense(struct qwp_encoding *e, const struct qwp_batch *batch) {
 
 /* ---- size --------------------------------------------------------------------- */
 
-static size_t dictionary_bytes(const struct qwp_symbols *symbols, const struct qwp_encoding *e) {
-  size_t size = qwp_varint_size(e->dict_start) + qwp_varint_size(e->dict_end - e->dict_start);
-  for (size_t id = e->dict_start; id < e->dict_end; id++) {
-    size_t n;
-    qwp_symbols_text(symbols, (uint32_t)id, &n);
-    size += qwp_varint_size(n) + n;
-  }
-  return size;
+size_t qwp_message_bytes(const struct qwp_symbols *symbols, size_t dict_start, size_t dict_end, size_t block_bytes) {
+  return QWP_HEADER_BYTES + qwp_varint_size(dict_start) + qwp_varint_size(dict_end - dict_start) +
+         qwp_symbols_wire_bytes(symbols, dict_start, dict_end) + block_bytes;
 }
 
 size_t qwp_message_size(const struct qwp_batch *batch, const struct qwp_symbols *symbols,
                         const struct qwp_encoding *e) {
-  size_t size = QWP_HEADER_BYTES + dictionary_bytes(symbols, e);
+  size_t blocks = 0;
   for (size_t i = 0; i < qwp_batch_tables(batch); i++)
-    size += qwp_table_wire_bytes(qwp_batch_table_at(batch, i), e->nulls, e->flags & QWP_FLAG_GORILLA);
-  return size;
+    blocks += qwp_table_wire_bytes(qwp_batch_table_at(batch, i), e->nulls, e->flags & QWP_FLAG_GORILLA);
+  return qwp_message_bytes(symbols, e->dict_start, e->dict_end, blocks);
 }
 
 /* ---- writing, into reserved room ------------------------------------------------ */

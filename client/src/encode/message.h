@@ -21,15 +21,18 @@ struct qwp_encoding {
   uint8_t flags;       /* QWP_FLAG_DELTA always [WIRE-FLAG-003]; QWP_FLAG_DEFER when asked. With
                           QWP_FLAG_GORILLA timestamp columns carry the encoding byte QWP_TS_RAW. */
   size_t dict_start;   /* first dictionary id of the delta: symbols_sent, or 0 for the dense form */
-  size_t dict_end;     /* one past the last id: symbols_count, or highest referenced + 1 */
+  size_t dict_end;     /* one past the last id */
   enum qwp_null_form nulls[QWP_TYPE_CODES]; /* by QWP_TYPE_*; types without a sentinel take the bitmap */
 };
 
-/* The encoding of this client: flags 0x08, delta from symbols_sent to symbols_count,
- * bitmap nulls but for BOOLEAN (and BYTE, SHORT, CHAR) [WIRE-NULL-012]. */
-void qwp_encoding_default(struct qwp_encoding *e, const struct qwp_symbols *symbols);
+/* The encoding of this client: flags 0x08, delta from symbols_sent to the highest id that this batch refers
+ * to, bitmap nulls but for BOOLEAN (and BYTE, SHORT, CHAR) [WIRE-NULL-012]. */
+void qwp_encoding_default(struct qwp_encoding *e, const struct qwp_batch *batch, const struct qwp_symbols *symbols);
 /* The dense form: from 0 to the highest id that this batch refers to. */
 void qwp_encoding_dense(struct qwp_encoding *e, const struct qwp_batch *batch);
+
+/* Exact size of a message with these dictionary entries and so many bytes of table blocks. */
+size_t qwp_message_bytes(const struct qwp_symbols *symbols, size_t dict_start, size_t dict_end, size_t block_bytes);
 
 /* Exact size of the message; nothing is written. Rows, columns and values of an open row are no part of it,
  * here and below. */

@@ -23,6 +23,7 @@ struct qwp_batch {
   size_t settled;
   struct qwp_table *moving;
   size_t ids_end, open_ids_end; /* one past the highest symbol id of finished rows, of the open row */
+  size_t symbols_before;        /* symbols when the open row began */
 };
 
 struct qwp_batch *qwp_batch_new(const struct qwp_ops *ops, struct qwp_symbols *symbols, size_t max_name_bytes) {
@@ -77,6 +78,7 @@ enum qwp_status qwp_batch_table(struct qwp_batch *b, const char *name, size_t n,
   b->open = b->last = t;
   b->open_is_new = is_new;
   b->open_ids_end = 0;
+  b->symbols_before = qwp_symbols_count(b->symbols);
   qwp_table_row_begin(t);
   return QWP_OK;
 }
@@ -178,7 +180,7 @@ enum qwp_status qwp_batch_varchar(struct qwp_batch *b, const char *col, size_t c
   return set_value(b, col, coln, QWP_TYPE_VARCHAR, v, n, err);
 }
 
-/* The id is given last, when nothing else can fail: it cannot be taken back. */
+/* The id is given last, when nothing else can fail. */
 enum qwp_status qwp_batch_symbol(struct qwp_batch *b, const char *col, size_t coln, const char *v, size_t n,
                                  struct qwp_error *err) {
   enum qwp_status st = check_text(b, col, coln, v, n, QWP_SYMBOL_BYTES_MAX, err);
@@ -230,12 +232,10 @@ static enum qwp_status set_designated(struct qwp_table *t, unsigned type, int64_
   return QWP_OK;
 }
 
-static void count_row(struct qwp_batch *b, struct qwp_table *t) {
-  b->rows++;
-  if (b->open_ids_end > b->ids_end) b->ids_end = b->open_ids_end;
-  if (t->rows == 1) qwp_tables_fill(&b->tables, t);
+/* Takes the finished rows of all other tables into the sum. */
+static void move_to(struct qwp_batch *b, struct qwp_table *t) {
   if (b->moving == t) return;
-  if (b->moving) {
+  if (b->moving && b->moving->rows > 0) {
     b->moving->block_bytes = qwp_table_wire_bytes(b->moving, NULL, false);
     b->settled += b->moving->block_bytes;
   }
@@ -243,32 +243,56 @@ static void count_row(struct qwp_batch *b, struct qwp_table *t) {
   b->moving = t;
 }
 
-enum qwp_status qwp_batch_at(struct qwp_batch *b, unsigned type, int64_t v, struct qwp_error *err) {
+/* Takes back an earlier stamp of the open row, and the column if it came with it. One that
+ * others have been added behind stays, all null, as a type once changed does. */
+static void unstamp(struct qwp_table *t) {
+  if (t->designated == QWP_COLUMN_NONE) return;
+  struct qwp_column *c = &t->columns[t->designated];
+  if (c->set_row != t->rows) return;
+  qwp_column_undo(c);
+  if (t->designated >= t->known && t->designated == t->count - 1) qwp_table_forget(t, t->designated);
+}
+
+enum qwp_status qwp_batch_stamp(struct qwp_batch *b, unsigned type, int64_t v, struct qwp_error *err) {
   struct qwp_table *t = b->open;
   if (!t) return no_row(err);
+  unstamp(t);
   if (type == 0) {
-    if (!t->row_named) return qwp_fail(err, QWP_MISUSE, "the row has no column and no timestamp");
-  } else {
-    if (!is_timestamp(type)) return qwp_fail(err, QWP_TYPE, "a designated timestamp is in microseconds or nanoseconds");
-    if (v < 0) return qwp_fail(err, QWP_VALUE, "a designated timestamp before 1970 cannot be stored");
-    enum qwp_status st = set_designated(t, type, v, err);
-    if (st != QWP_OK) return st;
+    if (t->row_named) return QWP_OK;
+    return qwp_fail(err, QWP_MISUSE, "the row has no column and no timestamp");
   }
+  if (!is_timestamp(type)) return qwp_fail(err, QWP_TYPE, "a designated timestamp is in microseconds or nanoseconds");
+  if (v < 0) return qwp_fail(err, QWP_VALUE, "a designated timestamp before 1970 cannot be stored");
+  return set_designated(t, type, v, err);
+}
+
+void qwp_batch_end_row(struct qwp_batch *b) {
+  struct qwp_table *t = b->open;
   qwp_table_row_end(t);
-  count_row(b, t);
+  move_to(b, t);
+  b->rows++;
+  b->ids_end = qwp_batch_ids_end_with_row(b);
+  if (t->rows == 1) qwp_tables_fill(&b->tables, t);
   b->open = NULL;
-  return QWP_OK;
+}
+
+enum qwp_status qwp_batch_at(struct qwp_batch *b, unsigned type, int64_t v, struct qwp_error *err) {
+  enum qwp_status st = qwp_batch_stamp(b, type, v, err);
+  if (st == QWP_OK) qwp_batch_end_row(b);
+  return st;
 }
 
 void qwp_batch_cancel(struct qwp_batch *b) {
   struct qwp_table *t = b->open;
   if (!t) return;
   b->open = NULL;
+  qwp_symbols_forget(b->symbols, b->symbols_before); /* no frame told them, no other row has them */
   if (!b->open_is_new) {
     qwp_table_row_cancel(t);
     return;
   }
   b->last = NULL;
+  if (b->moving == t) b->moving = NULL;
   qwp_tables_forget(&b->tables, t);
 }
 
@@ -277,16 +301,32 @@ bool qwp_batch_row_open(const struct qwp_batch *b) { return b->open != NULL; }
 size_t qwp_batch_rows(const struct qwp_batch *b) { return b->rows; }
 
 size_t qwp_batch_bytes(const struct qwp_batch *b) {
-  return b->settled + (b->moving ? qwp_table_wire_bytes(b->moving, NULL, false) : 0);
+  bool has_rows = b->moving && b->moving->rows > 0;
+  return b->settled + (has_rows ? qwp_table_wire_bytes(b->moving, NULL, false) : 0);
 }
 
 size_t qwp_batch_ids_end(const struct qwp_batch *b) { return b->ids_end; }
 
-void qwp_batch_clear(struct qwp_batch *b) {
-  qwp_batch_cancel(b);
-  if (qwp_tables_clear(&b->tables)) b->last = NULL; /* it may be the one forgotten */
+size_t qwp_batch_bytes_with_row(struct qwp_batch *b) {
+  move_to(b, b->open);
+  return b->settled + qwp_table_wire_bytes_with_open(b->open);
+}
+
+size_t qwp_batch_ids_end_with_row(const struct qwp_batch *b) {
+  return b->open_ids_end > b->ids_end ? b->open_ids_end : b->ids_end;
+}
+
+size_t qwp_batch_bytes_of_row(const struct qwp_batch *b) { return qwp_table_wire_bytes_of_open(b->open); }
+
+void qwp_batch_clear_finished(struct qwp_batch *b) {
+  if (qwp_tables_clear(&b->tables, b->open)) b->last = b->open; /* it may be one of the forgotten */
   b->rows = b->settled = b->ids_end = 0;
   b->moving = NULL;
+}
+
+void qwp_batch_clear(struct qwp_batch *b) {
+  qwp_batch_cancel(b);
+  qwp_batch_clear_finished(b);
 }
 
 size_t qwp_batch_tables(const struct qwp_batch *b) { return b->tables.filled_count; }

@@ -32,7 +32,7 @@ enum qwp_status qwp_batch_table(struct qwp_batch *b, const char *name, size_t n,
 /* Sets one column of the open row. The first value of a row wins, a second one of the same type is ignored.
  * Column names fold A-Z; the first spelling goes on the wire. QWP_MISUSE (no row), QWP_NAME, QWP_TYPE (known
  * with another type), QWP_VALUE (not UTF-8 [WIRE-VAR-003], or longer than any message), QWP_DICT_FULL,
- * QWP_TOO_LARGE (QWP_MAX_COLUMNS), QWP_NOMEM. A symbol keeps its id when its row is cancelled. */
+ * QWP_TOO_LARGE (QWP_MAX_COLUMNS), QWP_NOMEM. */
 enum qwp_status qwp_batch_bool(struct qwp_batch *b, const char *col, size_t coln, bool v, struct qwp_error *err);
 enum qwp_status qwp_batch_long(struct qwp_batch *b, const char *col, size_t coln, int64_t v, struct qwp_error *err);
 enum qwp_status qwp_batch_double(struct qwp_batch *b, const char *col, size_t coln, double v, struct qwp_error *err);
@@ -50,7 +50,18 @@ enum qwp_status qwp_batch_null(struct qwp_batch *b, const char *col, size_t coln
  * QWP_MISUSE (no row, or at_now of a row that names no column), QWP_VALUE (negative), QWP_TYPE (the table's
  * waiting rows have the other unit), QWP_TOO_LARGE, QWP_NOMEM: the row stays open as it was. */
 enum qwp_status qwp_batch_at(struct qwp_batch *b, unsigned type, int64_t v, struct qwp_error *err);
-/* Takes back the open row with the columns, and the table, first seen in it. Without one: no effect. */
+
+/* The same in two steps, for who must know the size before: stamp fails as qwp_batch_at does and may be called again
+ * with another time; end_row, which needs a stamped row, does not fail. In between: */
+enum qwp_status qwp_batch_stamp(struct qwp_batch *b, unsigned type, int64_t v, struct qwp_error *err);
+void qwp_batch_end_row(struct qwp_batch *b);
+/* qwp_batch_bytes and qwp_batch_ids_end as they will be after end_row; */
+size_t qwp_batch_bytes_with_row(struct qwp_batch *b);
+size_t qwp_batch_ids_end_with_row(const struct qwp_batch *b);
+/* and the bytes of the block that the row would make alone. */
+size_t qwp_batch_bytes_of_row(const struct qwp_batch *b);
+
+/* Takes back the open row with the columns, the table and the symbols first seen in it. Without one: no effect. */
 void qwp_batch_cancel(struct qwp_batch *b);
 
 bool qwp_batch_row_open(const struct qwp_batch *b);
@@ -60,6 +71,7 @@ size_t qwp_batch_rows(const struct qwp_batch *b);   /* finished rows */
 size_t qwp_batch_bytes(const struct qwp_batch *b);
 /* One past the highest symbol id that finished rows refer to; 0 = none. */
 size_t qwp_batch_ids_end(const struct qwp_batch *b);
-void qwp_batch_clear(struct qwp_batch *b); /* forgets the rows, an open one too; keeps tables and columns */
+void qwp_batch_clear_finished(struct qwp_batch *b); /* forgets the finished rows; keeps tables and columns */
+void qwp_batch_clear(struct qwp_batch *b);          /* the same, and takes back an open row */
 
 #endif

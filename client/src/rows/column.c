@@ -97,6 +97,17 @@ void qwp_column_clear(struct qwp_column *c) {
   c->set_row = QWP_ROW_NONE;
 }
 
+void qwp_column_keep_last(struct qwp_column *c) {
+  uint32_t from = c->before.bytes, n = c->now.bytes - from;
+  if (n > 0) memmove(c->data.data, c->data.data + from, n);
+  c->data.len = n;
+  c->ends.len = c->nulls.len = 0;
+  if (c->type->shape == QWP_SHAPE_TEXT) qwp_put_u32(&c->ends, n);
+  c->before = (struct qwp_extent){0};
+  c->now = (struct qwp_extent){.rows = 1, .values = 1, .bytes = n};
+  c->set_row = 0;
+}
+
 /* ---- reading ------------------------------------------------------------------ */
 
 bool qwp_column_is_null(const struct qwp_column *c, const struct qwp_extent *x, uint32_t row) {

@@ -81,6 +81,7 @@ void qwp_column_retype(struct qwp_column *c, unsigned code);
 
 void qwp_column_undo(struct qwp_column *c);  /* takes back the value of set_row */
 void qwp_column_clear(struct qwp_column *c); /* no rows; name, type and capacity stay */
+void qwp_column_keep_last(struct qwp_column *c); /* only the value of set_row, as that of row 0 */
 
 /* What belongs to finished rows, when `row` is the number of the row that may be open. */
 static inline const struct qwp_extent *qwp_column_finished(const struct qwp_column *c, uint32_t row) {

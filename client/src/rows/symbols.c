@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "qwp/wire.h"
 #include "rows/index.h"
 
@@ -19,6 +20,7 @@ struct block {
 struct entry {
   const char *text;
   uint32_t bytes;
+  uint32_t wire_end; /* wire bytes of this entry and all before it; bounded by the two limits */
 };
 
 struct qwp_symbols {
@@ -89,7 +91,8 @@ static uint32_t add(struct qwp_symbols *s, uint32_t hash, const char *text, size
   if (n) memcpy(copy, text, n);
   s->newest->used += n;
   s->text_bytes += n;
-  s->entries[id] = (struct entry){copy, (uint32_t)n};
+  size_t wire_end = qwp_symbols_wire_bytes(s, 0, id) + qwp_varint_size(n) + n;
+  s->entries[id] = (struct entry){copy, (uint32_t)n, (uint32_t)wire_end};
   qwp_index_put(&s->index, hash, id);
   return id;
 }
@@ -107,6 +110,39 @@ enum qwp_status qwp_symbols_intern(struct qwp_symbols *s, const char *text, size
     return QWP_NOMEM;
   *id = add(s, hash, text, n);
   return QWP_OK;
+}
+
+/* The newest text lies at the end of the newest block that has one; empty blocks behind it,
+ * emptied here or left by a call that found no memory, go. */
+static void give_back_text(struct qwp_symbols *s, size_t n) {
+  while (s->newest->used == 0) {
+    struct block *empty = s->newest;
+    s->newest = empty->older;
+    s->ops->mem->free(s->ops->mem_ctx, empty);
+  }
+  assert(n <= s->newest->used);
+  s->newest->used -= n;
+  s->text_bytes -= n;
+}
+
+void qwp_symbols_forget(struct qwp_symbols *s, size_t count) {
+  assert(count >= s->sent);
+  while (s->count > count) {
+    const struct entry *e = &s->entries[s->count - 1];
+    qwp_index_remove(&s->index, qwp_index_hash(e->text, e->bytes), (uint32_t)(s->count - 1));
+    s->count--;
+    if (e->bytes > 0) give_back_text(s, e->bytes);
+  }
+}
+
+bool qwp_symbols_known(const struct qwp_symbols *s, const char *text, size_t n) {
+  return qwp_index_find(&s->index, qwp_index_hash(text, n), entry_equal, s, text, n) != QWP_INDEX_NONE;
+}
+
+size_t qwp_symbols_wire_bytes(const struct qwp_symbols *s, size_t from, size_t to) {
+  assert(from <= to && to <= s->count);
+  size_t before = from > 0 ? s->entries[from - 1].wire_end : 0;
+  return to > 0 ? s->entries[to - 1].wire_end - before : 0;
 }
 
 size_t qwp_symbols_count(const struct qwp_symbols *s) { return s->count; }

@@ -1,20 +1,20 @@
 /* symbols - the sender's dictionary: text to id, ids in the order of first use.
  *
- * An id once given is never taken back [WIRE-DICT-003]; `sent` is how many of them
- * published frames have told the server about, moved by the encoder's caller after
- * a successful publish.
+ * `sent` is how many of them published frames have told the server about, moved by the
+ * encoder's caller after a successful publish: those keep their ids for ever
+ * [WIRE-DICT-003]. Of the others the newest can be forgotten, while no row refers to them.
  */
 #ifndef QWP_ROWS_SYMBOLS_H
 #define QWP_ROWS_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "qwp/ops.h"
 #include "qwp/status.h"
 
-/* Bounds besides the count. An id cannot be taken back, so a text that no frame could
- * carry would stop the sender for good: it is refused before it gets one. */
+/* Bounds besides the count. */
 #define QWP_SYMBOL_BYTES_MAX (1024u * 1024u)
 #define QWP_SYMBOLS_BYTES_MAX (256u * 1024u * 1024u) /* all texts together */
 
@@ -32,6 +32,15 @@ enum qwp_status qwp_symbols_intern(struct qwp_symbols *s, const char *text, size
 size_t qwp_symbols_count(const struct qwp_symbols *s);
 size_t qwp_symbols_sent(const struct qwp_symbols *s);
 void qwp_symbols_mark_sent(struct qwp_symbols *s, size_t count); /* only grows */
+
+/* Takes back the ids from `count` (>= sent) on; they will be given again. */
+void qwp_symbols_forget(struct qwp_symbols *s, size_t count);
+
+/* Whether the text has an id. */
+bool qwp_symbols_known(const struct qwp_symbols *s, const char *text, size_t n);
+
+/* Bytes of the entries from..to-1 (from <= to <= count) in wire form, | length varint | text |. */
+size_t qwp_symbols_wire_bytes(const struct qwp_symbols *s, size_t from, size_t to);
 
 /* Text of an id < count; *n its length. Valid for the dictionary's life. */
 const char *qwp_symbols_text(const struct qwp_symbols *s, uint32_t id, size_t *n);

@@ -128,13 +128,57 @@ void qwp_table_clear(struct qwp_table *t) {
   t->block_bytes = 0;
 }
 
+void qwp_table_keep_open(struct qwp_table *t) {
+  for (uint32_t i = 0; i < t->count; i++) {
+    struct qwp_column *c = &t->columns[i];
+    if (c->set_row == t->rows)
+      qwp_column_keep_last(c);
+    else
+      qwp_column_clear(c);
+  }
+  t->rows = 0;
+  t->block_bytes = 0;
+}
+
+/* ---- size --------------------------------------------------------------------- */
+
+static size_t head_bytes(const struct qwp_table *t, uint32_t rows, uint32_t columns) {
+  return qwp_varint_size(t->name_bytes) + t->name_bytes + qwp_varint_size(rows) + qwp_varint_size(columns);
+}
+
+/* A column's schema entry, and its data for so many rows. */
+static size_t column_bytes(const struct qwp_column *c, const struct qwp_extent *x, uint32_t rows,
+                           enum qwp_null_form wanted, bool encoding_byte) {
+  enum qwp_null_form form = qwp_column_null_form(c, wanted);
+  return qwp_varint_size(c->name_bytes) + c->name_bytes + 1 + qwp_column_wire_bytes(c, x, rows, form, encoding_byte);
+}
+
 size_t qwp_table_wire_bytes(const struct qwp_table *t, const enum qwp_null_form *nulls, bool encoding_byte) {
-  size_t size = qwp_varint_size(t->name_bytes) + t->name_bytes + qwp_varint_size(t->rows) + qwp_varint_size(t->known);
+  size_t size = head_bytes(t, t->rows, t->known);
   for (uint32_t i = 0; i < t->known; i++) {
     const struct qwp_column *c = &t->columns[i];
-    enum qwp_null_form form = qwp_column_null_form(c, nulls ? nulls[c->code] : c->type->nulls);
-    size += qwp_varint_size(c->name_bytes) + c->name_bytes + 1;
-    size += qwp_column_wire_bytes(c, qwp_column_finished(c, t->rows), t->rows, form, encoding_byte);
+    enum qwp_null_form wanted = nulls ? nulls[c->code] : c->type->nulls;
+    size += column_bytes(c, qwp_column_finished(c, t->rows), t->rows, wanted, encoding_byte);
+  }
+  return size;
+}
+
+size_t qwp_table_wire_bytes_with_open(const struct qwp_table *t) {
+  size_t size = head_bytes(t, t->rows + 1, t->count);
+  for (uint32_t i = 0; i < t->count; i++) {
+    const struct qwp_column *c = &t->columns[i];
+    size += column_bytes(c, &c->now, t->rows + 1, c->type->nulls, false);
+  }
+  return size;
+}
+
+size_t qwp_table_wire_bytes_of_open(const struct qwp_table *t) {
+  size_t size = head_bytes(t, 1, t->count);
+  for (uint32_t i = 0; i < t->count; i++) {
+    const struct qwp_column *c = &t->columns[i];
+    struct qwp_extent x = {0};
+    if (c->set_row == t->rows) x = (struct qwp_extent){.rows = 1, .values = 1, .bytes = c->now.bytes - c->before.bytes};
+    size += column_bytes(c, &x, 1, c->type->nulls, false);
   }
   return size;
 }

@@ -83,10 +83,15 @@ void qwp_table_row_begin(struct qwp_table *t);
 void qwp_table_row_end(struct qwp_table *t);
 void qwp_table_row_cancel(struct qwp_table *t);
 void qwp_table_clear(struct qwp_table *t); /* no rows; columns stay known */
+void qwp_table_keep_open(struct qwp_table *t); /* the same, but the row that is open stays so, as row 0 */
 
 /* Exact size of the table block of the finished rows. nulls: the wanted form by type, QWP_TYPE_CODES of
  * them, or NULL for each type's own. */
 size_t qwp_table_wire_bytes(const struct qwp_table *t, const enum qwp_null_form *nulls, bool encoding_byte);
+
+/* The same, in each type's own null form, if the open row were finished: with the rows before it, and alone. */
+size_t qwp_table_wire_bytes_with_open(const struct qwp_table *t);
+size_t qwp_table_wire_bytes_of_open(const struct qwp_table *t);
 
 /* ---- the tables of a batch ----------------------------------------------------- */
 

@@ -95,22 +95,25 @@ void qwp_tables_fill(struct qwp_tables *ts, struct qwp_table *t) {
   ts->filled[ts->filled_count++] = t;
 }
 
-static bool overdue(const struct qwp_tables *ts) {
-  return ts->count > QWP_TABLES_KEPT && ts->oldest &&
+static bool overdue(const struct qwp_tables *ts, const struct qwp_table *open) {
+  return ts->count > QWP_TABLES_KEPT && ts->oldest && ts->oldest != open &&
          ts->flushes - ts->oldest->flushed_in >= QWP_TABLES_IDLE_FLUSHES;
 }
 
-bool qwp_tables_clear(struct qwp_tables *ts) {
+bool qwp_tables_clear(struct qwp_tables *ts, struct qwp_table *open) {
   if (ts->filled_count == 0) return false;
   ts->flushes++;
   for (uint32_t i = 0; i < ts->filled_count; i++) {
     struct qwp_table *t = ts->filled[i];
-    qwp_table_clear(t);
+    if (t == open)
+      qwp_table_keep_open(t);
+    else
+      qwp_table_clear(t);
     t->flushed_in = ts->flushes;
     push_newest(ts, t);
   }
   uint32_t most = ts->filled_count + FORGET_BEYOND, forgotten = 0;
   ts->filled_count = 0;
-  for (; forgotten < most && overdue(ts); forgotten++) qwp_tables_forget(ts, ts->oldest);
+  for (; forgotten < most && overdue(ts, open); forgotten++) qwp_tables_forget(ts, ts->oldest);
   return forgotten > 0;
 }

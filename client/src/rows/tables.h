@@ -53,8 +53,8 @@ void qwp_tables_forget(struct qwp_tables *ts, struct qwp_table *t);
 /* The table has finished its first row since the last clear. */
 void qwp_tables_fill(struct qwp_tables *ts, struct qwp_table *t);
 
-/* After a flush: clears the filled tables, which are idle then, and forgets what has been idle too long. No row
- * may be open. Costs the columns of the filled tables, however many are known. True if a table was forgotten. */
-bool qwp_tables_clear(struct qwp_tables *ts);
+/* After a flush: clears the filled tables, which are idle then, and forgets what has been idle too long. `open`
+ * is the table that a row is open in, or NULL: it stays, and so does the row. Costs the columns of the filled tables, however many are known. True if a table was forgotten. */
+bool qwp_tables_clear(struct qwp_tables *ts, struct qwp_table *open);
 
 #endif

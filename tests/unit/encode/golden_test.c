@@ -108,7 +108,7 @@ static void java_replay(void **state) {
   struct qwp_encoding e;
   kit_init(&k);
   ten_trades(&k);
-  qwp_encoding_default(&e, k.symbols);
+  qwp_encoding_default(&e, k.batch, k.symbols);
   expect_wire_file(&k, &e, "java-replay-first.hex");
   expect_wire_file(&k, &e, "m0-equivalent-buffer.hex");
   expect_wire_file(&k, &e, "m0-equivalent-chunk.hex");
@@ -132,7 +132,7 @@ static void go_fixed_width(void **state) {
     KIT_OK(kit_double(&k, "b", i + 0.5));
     KIT_OK(kit_at_now(&k));
   }
-  qwp_encoding_default(&e, k.symbols);
+  qwp_encoding_default(&e, k.batch, k.symbols);
   e.flags |= QWP_FLAG_GORILLA;
   expect_wire_file(&k, &e, "go-fixed-width.hex");
   kit_free(&k);
@@ -154,7 +154,7 @@ static void go_delta_dict(void **state) {
     KIT_OK(kit_symbol(&k, "sym", sym[i]));
     KIT_OK(kit_at_now(&k));
   }
-  qwp_encoding_default(&e, k.symbols);
+  qwp_encoding_default(&e, k.batch, k.symbols);
   e.flags |= QWP_FLAG_GORILLA;
   expect_wire_file(&k, &e, "go-delta-dict.hex");
   kit_free(&k);
@@ -175,7 +175,7 @@ static void net_sensors(void **state) {
     KIT_OK(kit_double(&k, "value", value[i]));
     KIT_OK(kit_at_us(&k, us[i]));
   }
-  qwp_encoding_default(&e, k.symbols);
+  qwp_encoding_default(&e, k.batch, k.symbols);
   e.flags |= QWP_FLAG_GORILLA;
   expect_wire_file(&k, &e, "net-sensors.hex");
   kit_free(&k);
@@ -192,7 +192,7 @@ static void three(const char *recording, unsigned type, int64_t start, int64_t s
   sensor(&k, "dev0", 1.5, 1, type, start);
   sensor(&k, "dev1", 2.5, 2, type, start + second);
   sensor(&k, "dev0", -3.25, 3, type, start + 2 * second);
-  qwp_encoding_default(&e, k.symbols);
+  qwp_encoding_default(&e, k.batch, k.symbols);
   expect_message(&k, &e, &x, 0);
   expect_no_more(&x, 1);
   kit_free(&k);
@@ -229,7 +229,7 @@ static void delta(const char *recording, uint8_t flags, bool from_zero) {
       sensor(&k, "dev0", 3.5, 3, QWP_TYPE_TIMESTAMP_NANOS, T_NS + 2 * S_NS);
       sensor(&k, "dev2", 4.5, 4, QWP_TYPE_TIMESTAMP_NANOS, T_NS + 3 * S_NS);
     }
-    qwp_encoding_default(&e, k.symbols);
+    qwp_encoding_default(&e, k.batch, k.symbols);
     if (from_zero) qwp_encoding_dense(&e, k.batch);
     e.flags = flags;
     expect_message(&k, &e, &x, (size_t)flush);
@@ -298,7 +298,7 @@ static void java_single(void **state) {
       java_row(&k, "sens_tt", "alpha", 1e10, 1234567890123);
       KIT_OK(kit_at_us(&k, T_US + S_US));
     }
-    qwp_encoding_default(&e, k.symbols);
+    qwp_encoding_default(&e, k.batch, k.symbols);
     e.flags |= QWP_FLAG_GORILLA;
     expect_message(&k, &e, &x, 0);
     expect_no_more(&x, 1);

@@ -30,7 +30,13 @@ static void without_rows(void **state) {
   expect_hex(&out, "515750310108000002000000" "0000");
   qwp_bytes_free(&out);
   KIT_OK(qwp_symbols_intern(k.symbols, "a", 1, &id));
-  kit_encode_default(&k, &out);
+  kit_encode_default(&k, &out); /* no row refers to it */
+  expect_hex(&out, "515750310108000002000000" "0000");
+  qwp_bytes_free(&out);
+  struct qwp_encoding e;
+  qwp_encoding_default(&e, k.batch, k.symbols);
+  e.dict_end = 1;
+  kit_encode(&k, &e, &out);
   expect_hex(&out, "515750310108000004000000" "00010161");
   qwp_bytes_free(&out);
   kit_free(&k);
@@ -81,7 +87,7 @@ static void encodings_that_are_none(void **state) {
   kit_init(&k);
   a_row(&k, "x");
   a_row(&k, "y");
-  qwp_encoding_default(&good, k.symbols);
+  qwp_encoding_default(&good, k.batch, k.symbols);
   for (unsigned flags = 0; flags < 256; flags++) {
     e = good;
     e.flags = (uint8_t)flags;
@@ -111,7 +117,7 @@ static void no_memory_for_the_output(void **state) {
   memset(text, 'x', sizeof text - 1);
   KIT_OK(kit_varchar(&k, "v", text));
   KIT_OK(kit_at_now(&k));
-  qwp_encoding_default(&e, k.symbols);
+  qwp_encoding_default(&e, k.batch, k.symbols);
   k.mem.fail_at = k.mem.calls + 2; /* the first call is that of the bytes that are kept */
   expect_refused(&k, &e, 1000, QWP_NOMEM);
   assert_int_equal(k.mem.failed, 1);
@@ -133,7 +139,7 @@ static void the_largest_message(void **state) {
     /* 12 header, 2 dictionary, 4 table, 3 column, 9 null flag and offsets */
     KIT_OK(qwp_batch_varchar(k.batch, "v", 1, text, QWP_MAX_PAYLOAD_BYTES - 30 + over, &k.err));
     KIT_OK(kit_at_now(&k));
-    qwp_encoding_default(&e, k.symbols);
+    qwp_encoding_default(&e, k.batch, k.symbols);
     assert_int_equal(qwp_message_size(k.batch, k.symbols, &e), QWP_MAX_PAYLOAD_BYTES + over);
     if (over) {
       expect_refused(&k, &e, 1u << 25, QWP_TOO_LARGE);
@@ -187,7 +193,7 @@ static void delta_of_our_own(void **state) {
   qwp_symbols_mark_sent(k.symbols, 1);
   a_row(&k, "yy");
   a_row(&k, "");
-  qwp_encoding_default(&e, k.symbols);
+  qwp_encoding_default(&e, k.batch, k.symbols);
   e.flags |= QWP_FLAG_DEFER;
   kit_encode(&k, &e, &out);
   KIT_OK(qwp_message_delta(out.data, out.len, &view));

@@ -184,13 +184,34 @@ static void know(unsigned *order, unsigned *known, unsigned what) {
   order[(*known)++] = what;
 }
 
+static void expect_message(struct rows_kit *k, const struct model *m, const struct qwp_encoding *e, struct writer *w) {
+  struct qwp_bytes out;
+  kit_encode(k, e, &out);
+  model_message(w, m, e);
+  assert_int_equal(out.len, w->len);
+  assert_memory_equal(out.data, w->data, w->len);
+  qwp_bytes_free(&out);
+}
+
+/* The finished rows go, the stamped one stays, and is the first of the next message. */
+static void flush_before(struct rows_kit *k, struct model *m, struct writer *w) {
+  struct qwp_encoding e;
+  qwp_encoding_default(&e, k->batch, k->symbols);
+  expect_message(k, m, &e, w);
+  qwp_symbols_mark_sent(k->symbols, e.dict_end);
+  qwp_batch_clear_finished(k->batch);
+  m->known = 0;
+  for (unsigned t = 0; t < TABLES; t++) m->tables[t].rows = 0;
+}
+
 /* One row with a random set of columns in nearly constant order; one in six is cancelled. */
-static void random_row(struct rows_kit *k, struct model *m, unsigned unit) {
+static void random_row(struct rows_kit *k, struct model *m, unsigned unit, struct writer *w) {
   unsigned which = random_below(TABLES);
   struct model_table *t = &m->tables[which];
   if (t->rows == ROWS) return;
   struct model_table after = *t;
   struct cell *row = after.cells[after.rows];
+  unsigned symbols_before = m->symbol_count;
   memset(row, 0, COLUMNS * sizeof *row);
   char name[16];
   snprintf(name, sizeof name, "table%u", which);
@@ -214,34 +235,41 @@ static void random_row(struct rows_kit *k, struct model *m, unsigned unit) {
   }
   if (random_below(6) == 0) {
     qwp_batch_cancel(k->batch);
+    m->symbol_count = symbols_before;
     return;
   }
+  if (random_below(8) == 0) { /* another one follows */
+    KIT_OK(qwp_batch_stamp(k->batch, unit, 7, &k->err));
+    after.designated_type = unit;
+  }
   if (named && random_below(5) == 0) {
-    KIT_OK(kit_at_now(k));
+    KIT_OK(qwp_batch_stamp(k->batch, 0, 0, &k->err));
   } else {
     know(after.order, &after.known, DESIGNATED);
     after.designated_type = unit;
     row[DESIGNATED] = (struct cell){.set = true, .number = random_below(UINT32_MAX)};
-    KIT_OK(qwp_batch_at(k->batch, unit, (int64_t)row[DESIGNATED].number, &k->err));
+    KIT_OK(qwp_batch_stamp(k->batch, unit, (int64_t)row[DESIGNATED].number, &k->err));
   }
+  size_t alone = qwp_batch_bytes_of_row(k->batch);
+  if (random_below(25) == 0) {
+    t->designated_type = after.designated_type; /* of a column that has no value yet */
+    flush_before(k, m, w);
+    memmove(after.cells[0], row, COLUMNS * sizeof *row);
+    after.rows = 0;
+    assert_int_equal(qwp_batch_bytes_with_row(k->batch), alone);
+  }
+  size_t foretold = qwp_batch_bytes_with_row(k->batch);
+  qwp_batch_end_row(k->batch);
+  assert_int_equal(qwp_batch_bytes(k->batch), foretold);
   after.rows++;
   *t = after;
   know(m->order, &m->known, which);
 }
 
-static void expect_message(struct rows_kit *k, const struct model *m, const struct qwp_encoding *e, struct writer *w) {
-  struct qwp_bytes out;
-  kit_encode(k, e, &out);
-  model_message(w, m, e);
-  assert_int_equal(out.len, w->len);
-  assert_memory_equal(out.data, w->data, w->len);
-  qwp_bytes_free(&out);
-}
-
 /* The size of the blocks is that of a message with neither dictionary entries nor Gorilla flag. */
 static void expect_batch_bytes(struct rows_kit *k, const struct model *m, struct writer *w) {
   struct qwp_encoding e;
-  qwp_encoding_default(&e, k->symbols);
+  qwp_encoding_default(&e, k->batch, k->symbols);
   e.dict_start = e.dict_end;
   model_message(w, m, &e);
   size_t section = qwp_varint_size(e.dict_start) + 1;
@@ -257,12 +285,12 @@ static void one_life(uint32_t start, struct model *m, struct writer *w) {
   for (unsigned batch = 0; batch < 6; batch++) {
     unsigned unit = random_below(2) ? QWP_TYPE_TIMESTAMP : QWP_TYPE_TIMESTAMP_NANOS;
     for (unsigned rows = random_below(2 * ROWS); rows > 0; rows--) {
-      random_row(&k, m, unit);
+      random_row(&k, m, unit, w);
       if (rows % 16 == 0) expect_batch_bytes(&k, m, w);
     }
     assert_int_equal(qwp_symbols_count(k.symbols), m->symbol_count);
     expect_batch_bytes(&k, m, w);
-    qwp_encoding_default(&e, k.symbols);
+    qwp_encoding_default(&e, k.batch, k.symbols);
     expect_message(&k, m, &e, w);
     qwp_encoding_dense(&e, k.batch);
     expect_message(&k, m, &e, w);

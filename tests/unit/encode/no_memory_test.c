@@ -26,7 +26,7 @@ static struct sight look(struct rows_kit *k) {
   s.tables = qwp_batch_known(k->batch);
   s.open = qwp_batch_row_open(k->batch);
   for (size_t i = 0; i < s.tables; i++) s.open_columns += qwp_batch_known_at(k->batch, i)->count;
-  qwp_encoding_default(&e, k->symbols);
+  qwp_encoding_default(&e, k->batch, k->symbols);
   qwp_bytes_init(&s.message, &looking_ops, 1u << 20);
   KIT_OK(qwp_message_encode(k->batch, k->symbols, &e, &s.message, NULL));
   return s;

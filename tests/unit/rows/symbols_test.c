@@ -107,6 +107,73 @@ static void sent_only_grows(void **state) {
   qwp_symbols_del(s);
 }
 
+/* What is forgotten is as if it had never been, over block borders and with texts of no bytes. */
+static void the_newest_are_forgotten(void **state) {
+  (void)state;
+  struct fail_mem mem;
+  struct qwp_ops ops = fail_mem_ops(&mem);
+  struct qwp_symbols *s = qwp_symbols_new(&ops, 1000);
+  char *big = malloc(70000);
+  memset(big, 'x', 70000);
+  uint32_t id;
+  size_t n;
+  assert_int_equal(intern(s, "told"), 0);
+  qwp_symbols_mark_sent(s, 1);
+  for (int round = 0; round < 3; round++) {
+    assert_int_equal(intern(s, "a"), 1);
+    assert_int_equal(qwp_symbols_intern(s, big, 70000, &id), QWP_OK); /* a block of its own */
+    assert_int_equal(intern(s, ""), 3);
+    assert_int_equal(intern(s, "b"), 4);
+    assert_int_equal(qwp_symbols_wire_bytes(s, 1, 5), 2 + 70003 + 1 + 2);
+    assert_int_equal(qwp_symbols_wire_bytes(s, 5, 5), 0);
+    qwp_symbols_forget(s, 4);
+    assert_false(qwp_symbols_known(s, "b", 1));
+    assert_true(qwp_symbols_known(s, "", 0));
+    qwp_symbols_forget(s, 1);
+    assert_int_equal(qwp_symbols_count(s), 1);
+    assert_false(qwp_symbols_known(s, big, 70000));
+    assert_int_equal(qwp_symbols_wire_bytes(s, 0, 1), 5);
+    assert_memory_equal(qwp_symbols_text(s, 0, &n), "told", 4);
+  }
+  assert_int_equal(intern(s, "told"), 0);
+  free(big);
+  qwp_symbols_del(s);
+  assert_int_equal(mem.live, 0);
+}
+
+/* A call that found no memory may leave an empty block: forgetting reaches over it. */
+static void forgetting_after_a_failure(void **state) {
+  (void)state;
+  struct fail_mem mem;
+  struct qwp_ops ops = fail_mem_ops(&mem);
+  char text[200];
+  unsigned failures = 0;
+  struct qwp_symbols *s = qwp_symbols_new(&ops, 100000);
+  for (uint32_t i = 0; i < 2000; i++) {
+    uint32_t id;
+    snprintf(text, sizeof text, "%0150u", (unsigned)i);
+    for (int nth = 1; nth <= 3; nth++) {
+      mem.fail_at = mem.calls + (uint64_t)nth;
+      if (qwp_symbols_intern(s, text, 150, &id) == QWP_OK) break;
+      mem.fail_at = 0;
+      failures++;
+      if (i > 0) { /* the last one goes, and comes back */
+        char last[200];
+        snprintf(last, sizeof last, "%0150u", (unsigned)i - 1);
+        qwp_symbols_forget(s, i - 1);
+        assert_int_equal(intern(s, last), i - 1);
+      }
+    }
+    mem.fail_at = 0;
+    assert_int_equal(intern(s, text), i);
+  }
+  assert_true(failures >= 15);
+  qwp_symbols_forget(s, 0);
+  assert_int_equal(qwp_symbols_count(s), 0);
+  qwp_symbols_del(s);
+  assert_int_equal(mem.live, 0);
+}
+
 /* Every allocation of a growing dictionary fails once; the same call then succeeds with the same id. */
 static void out_of_memory(void **state) {
   (void)state;
@@ -143,7 +210,8 @@ static void out_of_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ids_in_order_of_first_use), cmocka_unit_test(texts_never_move), cmocka_unit_test(bounds),
-      cmocka_unit_test(sent_only_grows),           cmocka_unit_test(out_of_memory),
+      cmocka_unit_test(sent_only_grows), cmocka_unit_test(the_newest_are_forgotten),
+      cmocka_unit_test(forgetting_after_a_failure),           cmocka_unit_test(out_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
