@@ -249,17 +249,18 @@ bool qwp_sender_publish(struct qwp_sender *s, int64_t deadline_ns, int64_t *fsn,
   return st == QWP_OK;
 }
 
-bool qwp_sender_ship(struct qwp_sender *s, int64_t *fsn, struct qwp_error *err) {
-  if (fsn) *fsn = -1;
+bool qwp_sender_may_flush(struct qwp_sender *s, struct qwp_error *err) {
   if (!qwp_sender_usable(s, err)) return false;
-  if (!qwp_batch_row_open(s->batch)) return qwp_sender_publish(s, QWP_APPEND_DEADLINE, fsn, err);
+  if (!qwp_batch_row_open(s->batch)) return true;
   qwp_fail(err, QWP_MISUSE, "a row is open: end it with qwp_at_* or take it back with qwp_cancel_row");
   return false;
 }
 
 bool qwp_sender_flush(qwp_sender *s, int64_t *fsn, struct qwp_error *err) {
-  if (!s->stopped && !qwp_loop_latched(s->loop) && !qwp_batch_row_open(s->batch)) qwp_count_add(&s->flushes, 1);
-  return qwp_sender_ship(s, fsn, err);
+  if (fsn) *fsn = -1;
+  if (!qwp_sender_may_flush(s, err)) return false;
+  qwp_count_add(&s->flushes, 1);
+  return qwp_sender_publish(s, QWP_APPEND_DEADLINE, fsn, err);
 }
 
 int64_t qwp_sender_discard_pending(qwp_sender *s) {

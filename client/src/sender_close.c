@@ -21,7 +21,7 @@ static enum qwp_status drain_timed_out(const struct qwp_sender *s, int64_t ms, i
 /* A deadline without progress, not a total [API-002]. The target is what is published, also
  * if this call had nothing to flush [SEND-005]. */
 bool qwp_sender_drain(qwp_sender *s, int64_t timeout_ms, struct qwp_error *err) {
-  if (!qwp_sender_ship(s, NULL, err)) return false;
+  if (!qwp_sender_may_flush(s, err) || !qwp_sender_publish(s, QWP_APPEND_DEADLINE, NULL, err)) return false;
   int64_t target = qwp_ring_published(s->ring);
   int64_t acked_before = INT64_MIN;
   int64_t deadline_ns = QWP_NEVER;

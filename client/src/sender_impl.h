@@ -60,8 +60,8 @@ size_t qwp_sender_message_max(const struct qwp_sender *s);
 enum qwp_status qwp_sender_too_large(const struct qwp_sender *s, size_t size, const char *what, const char *then,
                                      struct qwp_error *err);
 
-/* As qwp_sender_flush, but counts no call of the application. */
-bool qwp_sender_ship(struct qwp_sender *s, int64_t *fsn, struct qwp_error *err);
+/* false, with the reason in err: not usable, or a row is open. */
+bool qwp_sender_may_flush(struct qwp_sender *s, struct qwp_error *err);
 
 /* Encodes and publishes the finished rows, without a look at the sender's state; blocks for
  * room until deadline_ns at most. A row may be open, and stays so. */

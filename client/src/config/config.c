@@ -265,7 +265,6 @@ static enum qwp_status parse(struct draft *d, struct qwp_connect_string *s, stru
   if (status == QWP_OK) status = take_pairs(d, s, err);
   if (status == QWP_OK) status = check_rules(d, err);
   if (status != QWP_OK) return status;
-  d->config->tls = strcmp(s->schema, "wss") == 0;
   fill_flush(d, d->config);
   fill_connection(d, d->config);
   fill_store(d, d->config);

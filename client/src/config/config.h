@@ -33,7 +33,6 @@ enum qwp_initial_connect { QWP_CONNECT_OFF, QWP_CONNECT_SYNC, QWP_CONNECT_ASYNC 
 #define QWP_CONFIG_SEGMENT_BYTES_MIN (32 + QWP_CONFIG_FRAME_BYTES_MIN)
 
 struct qwp_config {
-  bool tls; /* schema wss */
   struct qwp_endpoint *endpoints;
   size_t endpoint_count;
   char *authorization; /* value of the header, or NULL */

@@ -290,7 +290,7 @@ static bool build_data(struct qwp_loop *loop) {
                                             .peer_cap = loop->peer_cap};
   struct qwp_batch_result r = qwp_batch_build(&builder);
   while (r.frames == 0 && r.end == QWP_BATCH_SEGMENT_END) {
-    qwp_cursor_next_segment(loop->ring, &loop->cursor); /* false: one more frame is there, look again */
+    qwp_cursor_next_segment(&loop->cursor); /* false: one more frame is there, look again */
     r = qwp_batch_build(&builder);
   }
   if (r.frames == 0 || r.end == QWP_BATCH_NOMEM) return nothing_built(loop, r.end);

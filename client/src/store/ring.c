@@ -147,8 +147,7 @@ void qwp_cursor_advance(struct qwp_cursor *c, size_t n) {
   c->fsn++;
 }
 
-bool qwp_cursor_next_segment(struct qwp_ring *ring, struct qwp_cursor *c) {
-  (void)ring;
+bool qwp_cursor_next_segment(struct qwp_cursor *c) {
   if (!c->segment) return false;
   struct qwp_segment *next = atomic_load_explicit(&c->segment->next, memory_order_acquire);
   if (!next) return false;
@@ -175,7 +174,7 @@ void qwp_ring_trim(struct qwp_ring *ring, struct qwp_cursor *c, int64_t fsn) {
   struct qwp_segment *next;
   while ((next = atomic_load_explicit(&s->next, memory_order_acquire)) && next->base_fsn - 1 <= fsn) {
     /* The cursor leaves now that the seal is seen: a moment earlier this may have been the newest segment. */
-    if (s == c->segment && !qwp_cursor_next_segment(ring, c)) break;
+    if (s == c->segment && !qwp_cursor_next_segment(c)) break;
     atomic_store_explicit(&ring->head, next, memory_order_relaxed);
     give_back(ring, s);
     s = next;

@@ -71,7 +71,7 @@ void qwp_cursor_advance(struct qwp_cursor *c, size_t n);
 
 /* Into the next segment, after the sealed one's published offset was read again
  * and found at the cursor (P121-18). false: there was one more frame, look again. */
-bool qwp_cursor_next_segment(struct qwp_ring *ring, struct qwp_cursor *c);
+bool qwp_cursor_next_segment(struct qwp_cursor *c);
 
 /* Everything up to and including fsn is acknowledged: frees whole segments that lie
  * below it (one of them is kept for the next publish and stays in qwp_ring_bytes).

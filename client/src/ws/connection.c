@@ -67,11 +67,6 @@ enum qwp_status qwp_ws_append(struct qwp_ws *ws, unsigned opcode, const uint8_t 
 
 size_t qwp_ws_pending(const struct qwp_ws *ws) { return qwp_tx_pending(&ws->tx); }
 
-void qwp_ws_discard(struct qwp_ws *ws) {
-  assert(ws->tx.sent == 0); /* a torn frame on a living connection would be worse */
-  ws->tx.batch.len = 0;
-}
-
 /* What an attempt to send came to: QWP_OK = nothing is left, or bytes were taken. */
 static enum qwp_status sent(ssize_t r, struct qwp_error *err) {
   if (r >= 0) return QWP_OK;
@@ -91,10 +86,6 @@ enum qwp_status qwp_ws_flush(struct qwp_ws *ws, struct qwp_error *err) {
 static enum qwp_status queue_control(struct qwp_ws *ws, enum qwp_control_kind kind, const uint8_t *payload, size_t n) {
   if (ws->state != QWP_WS_OPEN) return QWP_MISUSE;
   return qwp_tx_control(&ws->tx, kind, payload, n);
-}
-
-enum qwp_status qwp_ws_ping(struct qwp_ws *ws, const uint8_t *payload, size_t n) {
-  return queue_control(ws, QWP_CONTROL_PING, payload, n);
 }
 
 enum qwp_status qwp_ws_pong(struct qwp_ws *ws, const uint8_t *payload, size_t n) {

@@ -8,7 +8,7 @@
  * Sending. Data frames are appended, masked with a fresh random key each
  * [WS-001], into one batch buffer back to back with exact header sizes
  * (P121-12), then flushed: send first, wait only when the socket is full
- * (P121-01). Control frames (ping, pong, close) are built in a small buffer of
+ * (P121-01). Control frames (pong, close) are built in a small buffer of
  * their own (P121-21) and leave at a frame boundary. Bytes left over when the
  * connection dies are dropped with it (P121-23).
  *
@@ -94,7 +94,6 @@ size_t qwp_ws_wire_bytes(size_t n);
 enum qwp_status qwp_ws_append(struct qwp_ws *ws, unsigned opcode, const uint8_t *payload, size_t n);
 
 size_t qwp_ws_pending(const struct qwp_ws *ws); /* wire bytes of the batch not yet taken by the socket */
-void qwp_ws_discard(struct qwp_ws *ws);         /* drop an unflushed batch; only before its first byte left */
 
 /* Sends what is pending, batch first unless a control frame is half out. QWP_OK =
  * all of it taken; QWP_AGAIN = the socket is full, wait for writable and call
@@ -112,7 +111,6 @@ enum qwp_status qwp_ws_flush_wait(struct qwp_ws *ws, int64_t timeout_ns, struct 
  * one replaces one of its kind that has not begun to leave. QWP_MISUSE: n > 125, not
  * OPEN, a Close has begun to leave (nothing follows it), or a code that is not for the
  * wire. Close codes 0 and 1005 make an empty payload. */
-enum qwp_status qwp_ws_ping(struct qwp_ws *ws, const uint8_t *payload, size_t n);
 enum qwp_status qwp_ws_pong(struct qwp_ws *ws, const uint8_t *payload, size_t n);
 enum qwp_status qwp_ws_send_close(struct qwp_ws *ws, unsigned code);
 bool qwp_ws_control_pending(const struct qwp_ws *ws);

@@ -65,7 +65,7 @@ bool qwp_tx_control_pending(const struct qwp_tx *tx) { return tx->out_sent < tx-
 
 static unsigned control_opcode(int kind) {
   static const uint8_t opcodes[QWP_CONTROL_KINDS] = {
-      [QWP_CONTROL_PONG] = QWP_WS_PONG, [QWP_CONTROL_PING] = QWP_WS_PING, [QWP_CONTROL_CLOSE] = QWP_WS_CLOSE};
+      [QWP_CONTROL_PONG] = QWP_WS_PONG, [QWP_CONTROL_CLOSE] = QWP_WS_CLOSE};
   return opcodes[kind];
 }
 

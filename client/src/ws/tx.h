@@ -24,7 +24,7 @@
 #include "ws/frame.h"
 #include "ws/keys.h"
 
-enum qwp_control_kind { QWP_CONTROL_PONG, QWP_CONTROL_PING, QWP_CONTROL_CLOSE, QWP_CONTROL_KINDS };
+enum qwp_control_kind { QWP_CONTROL_PONG, QWP_CONTROL_CLOSE, QWP_CONTROL_KINDS };
 
 struct qwp_control { /* a control frame that has not begun to leave */
   bool set;

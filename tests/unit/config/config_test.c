@@ -61,7 +61,6 @@ static void check_refusals(const struct refusal *cases, size_t n) {
 static void defaults(void **state) {
   (void)state;
   struct qwp_config c = parsed("ws::addr=db;");
-  assert_false(c.tls);
   assert_int_equal(c.endpoint_count, 1);
   assert_string_equal(c.endpoints[0].host, "db");
   assert_int_equal(c.endpoints[0].port, 9000);

@@ -41,7 +41,7 @@ static bool next(struct qwp_ring *ring, struct qwp_cursor *c, int64_t *id) {
   for (;;) {
     enum qwp_ring_look look = qwp_ring_look(ring, c, &p, &n);
     if (look == QWP_RING_SEGMENT_END) {
-      qwp_cursor_next_segment(ring, c);
+      qwp_cursor_next_segment(c);
       continue;
     }
     if (look != QWP_RING_FRAME) return false;
@@ -210,14 +210,14 @@ static void a_frame_between_the_end_and_the_seal_is_not_skipped(void **state) {
   const uint8_t *p;
   size_t n;
   assert_int_equal(qwp_ring_look(ring, &c, &p, &n), QWP_RING_END);
-  assert_false(qwp_cursor_next_segment(ring, &c)); /* not sealed */
+  assert_false(qwp_cursor_next_segment(&c)); /* not sealed */
   publish(ring, 31); /* fills the segment */
   publish(ring, 32); /* seals it */
-  assert_false(qwp_cursor_next_segment(ring, &c));
+  assert_false(qwp_cursor_next_segment(&c));
   assert_true(next(ring, &c, &id));
   assert_int_equal(id, 31);
   assert_int_equal(qwp_ring_look(ring, &c, &p, &n), QWP_RING_SEGMENT_END);
-  assert_true(qwp_cursor_next_segment(ring, &c));
+  assert_true(qwp_cursor_next_segment(&c));
   assert_true(next(ring, &c, &id));
   assert_int_equal(id, 32);
   del(ring);

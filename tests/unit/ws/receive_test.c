@@ -280,7 +280,7 @@ static enum qwp_status check_in_place(void *ctx, unsigned opcode, const uint8_t 
   assert_int_equal(n, 1000);
   for (size_t i = 0; i < n; i++) assert_int_equal(payload[i], (uint8_t)(i * 31 >> 3));
   fx_feed_frame(w->fx, 0x82, 1000); /* the next receive is queued, a control frame and a flush go out */
-  assert_int_equal(qwp_ws_ping(w->fx->ws, payload, 100), QWP_OK);
+  assert_int_equal(qwp_ws_pong(w->fx->ws, payload, 100), QWP_OK);
   assert_int_equal(qwp_ws_flush(w->fx->ws, NULL), QWP_OK);
   assert_int_equal(checksum(payload, n), before);
   /* In place: payloads of one fill lie one behind the other, nothing was moved or copied. */

@@ -98,8 +98,8 @@ static void what_we_send_is_read_by_wslay(void **state) {
     assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, p, sizes[k]), QWP_OK);
     fx_on_message(&sent, QWP_WS_BINARY, p, sizes[k]);
     size_t n = sizes[k] < 125 ? sizes[k] : 125;
-    assert_int_equal(qwp_ws_ping(fx.ws, p, n), QWP_OK);
-    fx_put(&controls, "\x09", 1);
+    assert_int_equal(qwp_ws_pong(fx.ws, p, n), QWP_OK);
+    fx_put(&controls, "\x0a", 1);
     fx_put(&controls, p, n);
     assert_int_equal(qwp_ws_flush(fx.ws, NULL), QWP_OK);
     free(p);
