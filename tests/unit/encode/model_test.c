@@ -193,10 +193,11 @@ static void expect_message(struct rows_kit *k, const struct model *m, const stru
   qwp_bytes_free(&out);
 }
 
-/* The finished rows go, the stamped one stays, and is the first of the next message. */
-static void flush_before(struct rows_kit *k, struct model *m, struct writer *w) {
+/* The finished rows go, the stamped one stays, and is the first of the next message. symbols_before: when it began. */
+static void flush_before(struct rows_kit *k, struct model *m, unsigned symbols_before, struct writer *w) {
   struct qwp_encoding e;
   qwp_encoding_default(&e, k->batch, k->symbols);
+  assert_true(e.dict_end <= symbols_before); /* those of the open row go with it */
   expect_message(k, m, &e, w);
   qwp_symbols_mark_sent(k->symbols, e.dict_end);
   qwp_batch_clear_finished(k->batch);
@@ -253,7 +254,7 @@ static void random_row(struct rows_kit *k, struct model *m, unsigned unit, struc
   size_t alone = qwp_batch_bytes_of_row(k->batch);
   if (random_below(25) == 0) {
     t->designated_type = after.designated_type; /* of a column that has no value yet */
-    flush_before(k, m, w);
+    flush_before(k, m, symbols_before, w);
     memmove(after.cells[0], row, COLUMNS * sizeof *row);
     after.rows = 0;
     assert_int_equal(qwp_batch_bytes_with_row(k->batch), alone);
