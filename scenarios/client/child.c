@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "client/client.h"
+#include "client/real_time.h"
 #include "client/request.h"
 #include "faults.h"
 #include "qwp/ops.h"
@@ -105,9 +105,7 @@ static void hold(void *ctx, bool held) {
 
 static int64_t now_ns(void *ctx) {
   (void)ctx;
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+  return real_time_ns();
 }
 
 /* Counters have no event to wait for: look again a millisecond later. */

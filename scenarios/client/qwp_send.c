@@ -13,6 +13,7 @@
 #include "client/child.h"
 #include "client/facts.h"
 #include "client/put_row.h"
+#include "client/real_time.h"
 #include "qwp/sender.h"
 #include "workload/workload.h"
 
@@ -49,12 +50,6 @@ struct figures {
   int64_t took_ns, rows;
   struct qwp_metrics metrics;
 };
-
-static int64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
 
 /* ---- options ---- */
 
@@ -126,7 +121,7 @@ static int read_options(struct send_options *o, int argc, char **argv) {
 /* ---- sending ---- */
 
 static void progress(const struct send_options *o, const qwp_sender *s, int64_t sent, int64_t *last_ns) {
-  int64_t now = now_ns();
+  int64_t now = real_time_ns();
   if (o->quiet || !isatty(2) || now - *last_ns < 100000000) return;
   *last_ns = now;
   fprintf(stderr, "\r\033[K%" PRId64 " of %" PRId64 " rows, frame %" PRId64 " acknowledged of %" PRId64, sent, o->work.rows,
@@ -190,9 +185,9 @@ static int send_workload(const struct send_options *o) {
     return err.code == QWP_CONFIG ? 2 : 1;
   }
   struct figures f = {0};
-  int64_t from_ns = now_ns();
+  int64_t from_ns = real_time_ns();
   bool ok = send_rows(o, s, &f, &err);
-  f.took_ns = now_ns() - from_ns;
+  f.took_ns = real_time_ns() - from_ns;
   struct qwp_error at_end;
   bool stopped = qwp_sender_stop(s, &at_end);
   qwp_sender_metrics(s, &f.metrics);

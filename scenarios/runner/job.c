@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
+#include "client/real_time.h"
 
 struct job *jobs_add(struct jobs *j, const struct scn_scenario *s, enum scn_world world) {
   if (j->count == j->cap) {
@@ -37,8 +37,14 @@ size_t jobs_with(const struct jobs *j, enum verdict v) {
   return n;
 }
 
+static bool all_done(const struct jobs *j) {
+  for (size_t i = 0; i < j->count; i++)
+    if (!j->at[i].done) return false;
+  return true;
+}
+
 int jobs_exit_code(const struct jobs *j) {
-  if (jobs_with(j, VERDICT_ERROR)) return 3;
+  if (j->trouble[0] || !all_done(j) || jobs_with(j, VERDICT_ERROR)) return 3;
   if (jobs_with(j, VERDICT_FAILED)) return 1;
   return jobs_with(j, VERDICT_PASSED) ? 0 : 4;
 }
@@ -63,12 +69,6 @@ void job_command(const struct job *j, const char *program, uint64_t seed, char *
   if (*part) snprintf(only, sizeof only, " --only '%s'", part);
   if (seed) snprintf(with_seed, sizeof with_seed, " --seed %" PRIu64, seed);
   snprintf(out, n, "%s --world %s%s%s %s", program, scn_world_name(j->world), with_seed, only, j->scenario->path);
-}
-
-static int64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
 /* Several workers share the file: one piece at a time. */
@@ -99,14 +99,14 @@ static void make_text(char *why) {
 void job_run(struct job *j, const struct world_options *w, int journal_fd) {
   struct observation o;
   observation_init(&o);
-  int64_t from_ns = now_ns();
+  int64_t from_ns = real_time_ns();
   if (j->world == SCN_SIM)
     world_sim_run(j->scenario, w, &o);
   else if (j->world == SCN_LIVE)
     world_live_run(j->scenario, w, &o);
   else
     snprintf(o.unsupported, sizeof o.unsupported, "there is no world %s in this build", scn_world_name(j->world));
-  j->took_ns = now_ns() - from_ns;
+  j->took_ns = real_time_ns() - from_ns;
   j->verdict = judge(j->scenario, &o, j->why, sizeof j->why);
   make_text(j->why);
   j->done = true;

@@ -22,6 +22,7 @@ struct job {
 struct jobs {
   struct job *at;
   size_t count, cap;
+  char trouble[160]; /* what went wrong outside of any job; "" = nothing */
 };
 
 struct job *jobs_add(struct jobs *j, const struct scn_scenario *s, enum scn_world world);
@@ -30,7 +31,8 @@ void jobs_free(struct jobs *j);
 /* How many ended with v. */
 size_t jobs_with(const struct jobs *j, enum verdict v);
 
-/* The exit code of a run: 0 all passed, 1 a failure, 3 an error, 4 nothing ran. */
+/* The exit code of a run: 0 all passed, 1 a failure, 3 an error, trouble outside of the jobs, or a job that was never
+ * done, 4 nothing ran. */
 int jobs_exit_code(const struct jobs *j);
 
 /* Topic: the folder a scenario stands in, "batch". Valid until the next call. */

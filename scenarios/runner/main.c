@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "client/real_time.h"
 #include "language/keys.h"
 #include "runner/collect.h"
 #include "runner/job.h"
@@ -16,12 +16,6 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define JOB_LIMIT_S 60 /* beyond what the client may take: for the simulated world, and for the mock to come to rest */
-
-static int64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * NS_PER_S + t.tv_nsec;
-}
 
 /* Worlds of this build; a scenario may claim more. */
 static bool world_exists(enum scn_world w) { return w == SCN_SIM || w == SCN_LIVE; }
@@ -91,7 +85,8 @@ static int run(const struct options *o, struct jobs *jobs, const char *program) 
                 .no_deadline = o->no_deadline,
                 .full_journal = o->full_journal,
                 .client_limit_ns = (int64_t)o->client_limit_s * NS_PER_S,
-                .client = o->client},
+                .client = o->client,
+                .own_client = o->client == o->default_client},
       .workers = o->workers,
       .in_process = o->no_deadline,
       .journal_fd = journal_fd,
@@ -99,12 +94,13 @@ static int run(const struct options *o, struct jobs *jobs, const char *program) 
       .on_done = screen_done,
       .ctx = &screen,
   };
-  int64_t from_ns = now_ns();
+  int64_t from_ns = real_time_ns();
   if (!pool_run(jobs, &po)) {
     fprintf(stderr, "qwp-scenario: no worker process could be started: %s\n", strerror(errno));
+    if (journal_fd >= 0) close(journal_fd);
     return 3;
   }
-  int64_t took_ns = now_ns() - from_ns;
+  int64_t took_ns = real_time_ns() - from_ns;
   if (journal_fd >= 0) close(journal_fd);
   screen_end(&screen, jobs, took_ns);
   int code = jobs_exit_code(jobs);

@@ -39,6 +39,10 @@ struct pool {
   int alive;
 };
 
+typedef void (*run_fn)(struct job *j, const struct world_options *w, int journal_fd);
+
+static run_fn run_of(const struct pool_options *o) { return o->run ? o->run : job_run; }
+
 static void report(struct pool *p, size_t index) {
   const struct job *j = &p->jobs->at[index];
   struct record r = {.index = index, .verdict = j->verdict, .took_ns = j->took_ns};
@@ -54,7 +58,7 @@ static void work(struct pool *p, int slot) {
     if (i >= p->jobs->count) break;
     atomic_store(&p->board->in_hand[slot], i + 1);
     alarm(limit_s);
-    job_run(&p->jobs->at[i], &p->o->world, p->o->journal_fd);
+    run_of(p->o)(&p->jobs->at[i], &p->o->world, p->o->journal_fd);
     report(p, i);
     atomic_store(&p->board->in_hand[slot], 0);
   }
@@ -88,32 +92,51 @@ static void finish(struct pool *p, size_t index, const struct record *r) {
   if (p->o->on_done) p->o->on_done(p->o->ctx, j);
 }
 
-/* A worker that died had a job in hand: the death is that job's verdict. */
+static void tell_end(int status, char *out, size_t n) {
+  if (WIFSIGNALED(status))
+    snprintf(out, n, "died of signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  else
+    snprintf(out, n, "ended with exit code %d", WEXITSTATUS(status));
+}
+
+/* The worker's death is the verdict of the job that it had in hand. */
+static void fail_job(struct pool *p, size_t index, int status) {
+  struct record r = {.verdict = VERDICT_ERROR};
+  const char *path = p->jobs->at[index].scenario->path;
+  char end[96];
+  tell_end(status, end, sizeof end);
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    snprintf(r.why, sizeof r.why, "%s: hangs: ended after %" PRId64 " s of real time", path, p->o->job_limit_ns / 1000000000);
+  else
+    snprintf(r.why, sizeof r.why, "%s: the process that ran it %s", path, end);
+  finish(p, index, &r);
+}
+
+/* Another worker takes the place of one that died over a job. One that died with none in hand has seen the end of the
+ * list, or is not to be trusted with more of it: that belongs to no single job. */
 static void bury(struct pool *p, int slot, int status) {
   p->alive--;
   p->pids[slot] = 0;
   size_t held = atomic_exchange(&p->board->in_hand[slot], 0);
-  bool clean = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  if (!held && clean) return;
-  size_t index = held ? held - 1 : p->jobs->count;
-  struct record r = {.verdict = VERDICT_ERROR};
-  const char *path = held ? p->jobs->at[index].scenario->path : "";
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-    snprintf(r.why, sizeof r.why, "%s: hangs: ended after %" PRId64 " s of real time", path, p->o->job_limit_ns / 1000000000);
-  else if (WIFSIGNALED(status))
-    snprintf(r.why, sizeof r.why, "%s: the process that ran it died of signal %d (%s)", path, WTERMSIG(status),
-             strsignal(WTERMSIG(status)));
-  else
-    snprintf(r.why, sizeof r.why, "%s: the process that ran it ended with exit code %d", path, WEXITSTATUS(status));
   if (held) {
-    finish(p, index, &r);
+    fail_job(p, held - 1, status);
     start_worker(p, slot);
     return;
   }
-  /* Nothing in hand, yet not clean: a leak report at exit, say. It belongs to no single job; the last one carries it. */
-  struct job *last = &p->jobs->at[p->jobs->count - 1];
-  last->verdict = VERDICT_ERROR;
-  memcpy(last->why, r.why, sizeof last->why);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+  char end[96];
+  tell_end(status, end, sizeof end);
+  if (!p->jobs->trouble[0])
+    snprintf(p->jobs->trouble, sizeof p->jobs->trouble, "a worker process %s with no scenario in hand", end);
+}
+
+/* Lost with their worker, or never begun because none was left: silence is no green. */
+static void fail_what_is_left(struct pool *p) {
+  for (size_t i = 0; i < p->jobs->count; i++) {
+    struct record r = {.verdict = VERDICT_ERROR};
+    snprintf(r.why, sizeof r.why, "%s: was not run to its end: its worker process was lost", p->jobs->at[i].scenario->path);
+    finish(p, i, &r); /* of one that is done nothing changes */
+  }
 }
 
 static void drain_records(struct pool *p) {
@@ -138,7 +161,7 @@ static void run_workers(struct pool *p) {
 
 static bool run_here(struct jobs *jobs, const struct pool_options *o) {
   for (size_t i = 0; i < jobs->count; i++) {
-    job_run(&jobs->at[i], &o->world, o->journal_fd);
+    run_of(o)(&jobs->at[i], &o->world, o->journal_fd);
     if (o->on_done) o->on_done(o->ctx, &jobs->at[i]);
   }
   return true;
@@ -158,6 +181,7 @@ bool pool_run(struct jobs *jobs, const struct pool_options *o) {
   for (int slot = 0; slot < workers; slot++) start_worker(&p, slot);
   bool ok = p.alive > 0 || jobs->count == 0;
   run_workers(&p);
+  fail_what_is_left(&p);
   close(p.pipe[0]);
   close(p.pipe[1]);
   munmap(p.board, sizeof *p.board);

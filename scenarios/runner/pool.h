@@ -12,9 +12,13 @@ struct pool_options {
   int64_t job_limit_ns;   /* real time one job may take before it counts as hanging; INT64_MAX = none */
   void (*on_done)(void *ctx, const struct job *j); /* in the order they end */
   void *ctx;
+  /* What a worker does with a job; NULL = job_run. */
+  void (*run)(struct job *j, const struct world_options *w, int journal_fd);
 };
 
-/* Runs all of them; returns when each is done. false: no worker could be started. */
+/* Runs all of them; returns when no worker is left. A job that a worker died of is that job's error; one that no worker
+ * finished is an error too. A worker that ends badly with no job in hand (a leak report at its exit, say) is nobody's
+ * verdict: jobs->trouble tells of it. false: no worker could be started. */
 bool pool_run(struct jobs *jobs, const struct pool_options *o);
 
 #endif

@@ -10,19 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "client/real_time.h"
 
 #define MAX_ARGS 32
 #define MAX_ERR_BYTES 65536
 
 extern char **environ;
-
-static int64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
 
 struct pipes {
   int in[2], out[2], err[2];
@@ -74,7 +69,7 @@ static bool take(int fd, struct buffer *b, size_t limit) {
 static void talk(struct pipes *p, const char *input, int64_t deadline_ns, pid_t pid, struct process_result *r) {
   size_t left = strlen(input);
   while (p->out[0] >= 0 || p->err[0] >= 0) {
-    int64_t rest = deadline_ns == INT64_MAX ? -1 : (deadline_ns - now_ns()) / 1000000;
+    int64_t rest = deadline_ns == INT64_MAX ? -1 : (deadline_ns - real_time_ns()) / 1000000;
     if (deadline_ns != INT64_MAX && rest <= 0) {
       kill(pid, SIGKILL);
       r->timed_out = true;
@@ -124,7 +119,7 @@ bool process_run(const char *command, const char *input, int64_t timeout_ns, str
     errno = failed;
     return false;
   }
-  int64_t deadline_ns = timeout_ns == INT64_MAX ? INT64_MAX : now_ns() + timeout_ns;
+  int64_t deadline_ns = timeout_ns == INT64_MAX ? INT64_MAX : real_time_ns() + timeout_ns;
   struct sigaction ignore = {.sa_handler = SIG_IGN}, before; /* a child that ends early must not end us */
   sigaction(SIGPIPE, &ignore, &before);
   talk(&p, input, deadline_ns, pid, r);

@@ -47,15 +47,25 @@ static void junit_case(FILE *f, const struct job *j) {
   fputs("</testcase>\n", f);
 }
 
+/* What belongs to no scenario stands as a case of its own, so that a CI server sees it too. */
+static void junit_trouble(FILE *f, const char *trouble) {
+  fputs("  <testcase time=\"0\" classname=\"runner\" name=\"workers\"><error message=\"", f);
+  xml_text(f, trouble);
+  fputs("\"/></testcase>\n", f);
+}
+
 bool report_junit(const struct jobs *jobs, const char *path, int64_t took_ns) {
   FILE *f = fopen(path, "w");
   if (!f) return false;
   size_t apart = jobs_with(jobs, VERDICT_DISPUTED) + jobs_with(jobs, VERDICT_UNSUPPORTED);
+  size_t trouble = jobs->trouble[0] != '\0';
   fprintf(f,
           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"qwpkit\" tests=\"%zu\" failures=\"%zu\" "
           "errors=\"%zu\" skipped=\"%zu\" time=\"%.6f\">\n",
-          jobs->count, jobs_with(jobs, VERDICT_FAILED), jobs_with(jobs, VERDICT_ERROR), apart, (double)took_ns / 1e9);
+          jobs->count + trouble, jobs_with(jobs, VERDICT_FAILED), jobs_with(jobs, VERDICT_ERROR) + trouble, apart,
+          (double)took_ns / 1e9);
   for (size_t i = 0; i < jobs->count; i++) junit_case(f, &jobs->at[i]);
+  if (trouble) junit_trouble(f, jobs->trouble);
   fputs("</testsuite>\n", f);
   return fclose(f) == 0;
 }

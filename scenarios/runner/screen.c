@@ -130,8 +130,9 @@ void screen_end(struct screen *s, const struct jobs *jobs, int64_t took_ns) {
   free(t.rows);
   size_t passed = jobs_with(jobs, VERDICT_PASSED), failed = jobs_with(jobs, VERDICT_FAILED) + jobs_with(jobs, VERDICT_ERROR);
   size_t apart = jobs_with(jobs, VERDICT_DISPUTED) + jobs_with(jobs, VERDICT_UNSUPPORTED);
-  fprintf(s->out, "%s%s%zu passed, %zu failed", s->quiet ? "" : "\n", paint(s, failed ? RED : GREEN), passed, failed);
+  fprintf(s->out, "%s%s%zu passed, %zu failed", s->quiet ? "" : "\n", paint(s, failed || jobs->trouble[0] ? RED : GREEN), passed, failed);
   if (apart) fprintf(s->out, ", %zu skipped", apart);
   fprintf(s->out, "%s\n", paint(s, PLAIN));
+  if (jobs->trouble[0]) fprintf(s->out, "%sERROR%s %s\n", paint(s, RED), paint(s, PLAIN), jobs->trouble);
   if (!s->quiet) fprintf(s->out, "%sin %.1f s%s\n", paint(s, DIM), (double)took_ns / 1e9, paint(s, PLAIN));
 }

@@ -14,9 +14,10 @@ struct world_options {
   bool full_journal;      /* payload bytes in the journal */
   int64_t client_limit_ns; /* live: real time the child may take before it counts as hanging */
   const char *client;     /* live: the child program and its arguments, split at blanks */
+  bool own_client;        /* live: it is the built-in one, which knows and tells what it left open */
 };
 
-/* One thread, virtual time, everything in this process. Runs twice; the journals must be equal to the byte. */
+/* One thread, virtual time, everything in this process. Runs twice; journals and facts must be equal. */
 void world_sim_run(const struct scn_scenario *s, const struct world_options *w, struct observation *o);
 
 /* The mock on a socket of 127.0.0.1, the client as a child process. */
