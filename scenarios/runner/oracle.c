@@ -101,6 +101,33 @@ static bool is_column(const char *mock_name, const char *wanted) {
   return *mock_name == '\0' || strcmp(mock_name, "timestamp") == 0;
 }
 
+/* The server stamps a row that came without a designated timestamp, by its own clock; a time among those of the workload
+ * is no stamp, it was sent. */
+static bool is_server_stamp(const struct oracle *o, const char *name, const struct mock_value *v) {
+  if (!is_column(name, "")) return false;
+  int64_t first = v->type == QWP_TYPE_TIMESTAMP ? WORKLOAD_T_NS / 1000 : WORKLOAD_T_NS;
+  return v->as.i < first || v->as.i > first + 1000 * o->given;
+}
+
+/* A column of the table that the row's rule does not name belongs to other rows: this one has no value there. A BOOLEAN
+ * that a message has for other rows of it is false [WIRE-NULL-012]. */
+static bool no_other_value(struct oracle *o, size_t table, int64_t k, const struct mock_value *values,
+                           const struct workload_value *expected, size_t n) {
+  size_t columns = mock_table_columns(o->tables, table);
+  for (size_t c = 0; c < columns; c++) {
+    const char *name = mock_table_column(o->tables, table, c, NULL);
+    size_t i = 0;
+    while (i < n && !is_column(name, expected[i].column)) i++;
+    if (i < n || values[c].null || (values[c].type == QWP_TYPE_BOOLEAN && !values[c].as.b)) continue;
+    if (is_server_stamp(o, name, &values[c])) continue;
+    char seen[64];
+    show_value(&values[c], seen, sizeof seen);
+    return wrong(o, "row %" PRId64 " of table %s: column \"%s\" is %s, and the row has no such column", k,
+                 mock_table_name(o->tables, table), name, seen);
+  }
+  return true;
+}
+
 static bool row_holds(struct oracle *o, size_t table, int64_t k, const struct mock_value *values) {
   const struct workload *work = work_of(o, k);
   if (!work) return wrong(o, "row %" PRId64 " was never given to the sender", k);
@@ -121,7 +148,7 @@ static bool row_holds(struct oracle *o, size_t table, int64_t k, const struct mo
     show_value(&values[c], seen, sizeof seen);
     return wrong(o, "row %" PRId64 " of table %s: column \"%s\" is %s", k, table_name, expected[i].column, seen);
   }
-  return true;
+  return no_other_value(o, table, k, values, expected, n);
 }
 
 /* ---- all rows ---- */

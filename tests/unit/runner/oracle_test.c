@@ -162,6 +162,47 @@ static void a_missing_column_is_named(void **state) {
   end(&s);
 }
 
+/* A row of the schema `tiny` that brings a second value along: a column of other rows, or a time that no rule has. */
+static void arrive_with_more(struct setting *s, int64_t i, const char *column, uint8_t type, uint64_t v, size_t bytes) {
+  struct kit_bytes b;
+  kit_begin(&b, QWP_FLAG_DELTA, 1);
+  kit_delta(&b, 0, "");
+  kit_block(&b, "t", 1, 2);
+  kit_define(&b, "i", QWP_TYPE_LONG);
+  kit_define(&b, column, type);
+  kit_u8(&b, 0);
+  kit_le(&b, (uint64_t)i, 8);
+  kit_u8(&b, 0);
+  kit_le(&b, v, bytes);
+  if (!kit_send(&s->kit, &b)) fail_msg("%s", s->kit.err.text);
+}
+
+static void a_value_that_belongs_to_no_column_of_the_row_is_named(void **state) {
+  (void)state;
+  static const struct {
+    const char *column;
+    uint8_t type;
+    uint64_t v;
+    size_t bytes;
+    const char *why;
+  } table[] = {
+      {"px", QWP_TYPE_LONG, 7, 8, "row 2 of table t: column \"px\" is 7, and the row has no such column"},
+      {"b", QWP_TYPE_BOOLEAN, 1, 1, "row 2 of table t: column \"b\" is true, and the row has no such column"},
+      {"b", QWP_TYPE_BOOLEAN, 0, 1, ""}, /* the null of a BOOLEAN */
+      {"", QWP_TYPE_TIMESTAMP_NANOS, WORKLOAD_T_NS, 8,
+       "row 2 of table t: column \"timestamp\" is 1700000000000000, and the row has no such column"},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    struct setting s;
+    begin(&s, SCENARIO(""));
+    ARRIVE(&s, 0, 1);
+    arrive_with_more(&s, 2, table[i].column, table[i].type, table[i].v, table[i].bytes);
+    assert_int_equal(holds(&s), *table[i].why == '\0');
+    assert_string_equal(s.why, table[i].why);
+    end(&s);
+  }
+}
+
 struct narrow { /* what row 0 of the schema `narrow` looks like on the wire */
   uint64_t symbol;
   double px;
@@ -233,6 +274,7 @@ int main(void) {
       cmocka_unit_test(a_row_comes_twice_only_after_a_loss),
       cmocka_unit_test(a_row_in_the_wrong_table_is_named),
       cmocka_unit_test(a_missing_column_is_named),
+      cmocka_unit_test(a_value_that_belongs_to_no_column_of_the_row_is_named),
       cmocka_unit_test(a_wrong_value_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
