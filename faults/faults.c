@@ -69,14 +69,18 @@ int64_t faults_fired(const struct faults *f, size_t rule) {
   return matcher_state(m, rule).fired;
 }
 
-static void tell_unfired(const struct fault_rule *r, int64_t calls, void (*each)(void *arg, const char *text),
+/* How often the rule must have fired: what a plan says happens ten times has not happened after three. */
+static int64_t wanted(const struct fault_rule *r) { return r->repeat == FAULT_TIMES ? r->times : 1; }
+
+static void tell_unfired(const struct fault_rule *r, const struct rule_state *s, void (*each)(void *arg, const char *text),
                          void *arg) {
-  char rule[160], text[256];
+  char rule[160], fired[64] = "did not fire", text[288];
   fault_rule_text(r, rule, sizeof rule);
   const char *problem = fault_rule_problem(r);
+  if (s->fired > 0) snprintf(fired, sizeof fired, "fired %lld of %lld times", (long long)s->fired, (long long)wanted(r));
   if (problem) snprintf(text, sizeof text, "line %d: %s cannot fire: %s", r->line, rule, problem);
-  else snprintf(text, sizeof text, "line %d: %s did not fire (%lld such call%s made)", r->line, rule, (long long)calls,
-                calls == 1 ? " was" : "s were");
+  else snprintf(text, sizeof text, "line %d: %s %s (%lld such call%s made)", r->line, rule, fired, (long long)s->calls,
+                s->calls == 1 ? " was" : "s were");
   each(arg, text);
 }
 
@@ -85,9 +89,9 @@ size_t faults_unfired(const struct faults *f, void (*each)(void *arg, const char
   size_t unfired = 0;
   for (size_t i = 0; i < m->plan->rule_count; i++) {
     struct rule_state s = matcher_state(m, i);
-    if (s.fired > 0) continue;
+    if (s.fired >= wanted(&m->plan->rules[i])) continue;
     unfired++;
-    if (each) tell_unfired(&m->plan->rules[i], s.calls, each, arg);
+    if (each) tell_unfired(&m->plan->rules[i], &s, each, arg);
   }
   return unfired;
 }

@@ -1,8 +1,8 @@
 /* plan - which call of the outside world fails, when, and how; as typed data.
  *
  * A rule picks calls by point, connection, phase, kind, n-th call, byte or frame, and says what
- * happens to them. A rule that never fired is a failure of the scenario that
- * carries it. Rules keep the line of the file they came from.
+ * happens to them. A rule that never fired, or fewer than its `times`, is a failure of
+ * the scenario that carries it. Rules keep the line of the file they came from.
  */
 #ifndef FAULT_PLAN_H
 #define FAULT_PLAN_H

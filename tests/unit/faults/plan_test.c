@@ -107,12 +107,33 @@ static void what_did_not_fire_is_named(void **state) {
   kit_end(&k);
 }
 
+/* Ten times is ten: a rule that stopped before is named with how far it came. */
+static void a_rule_that_fired_too_rarely_is_named(void **state) {
+  (void)state;
+  const struct fault_rule rules[] = {
+      RULE(.line = 21, .point = FAULT_SEND, .nth = 2, .act = FAULT_DO_AGAIN, .repeat = FAULT_TIMES, .times = 3),
+      RULE(.line = 22, .point = FAULT_SEND, .act = FAULT_DO_DELAY_BEFORE, .value = 1, .repeat = FAULT_FOREVER),
+  };
+  struct kit k;
+  kit_open(&k, rules, 2);
+  uint8_t frame[64];
+  size_t n = kit_frame(frame, 2, 10);
+  struct lines l = {.count = 0};
+  for (int i = 0; i < 3; i++) (void)kit_send(&k, frame, n);
+  assert_int_equal(faults_unfired(k.f, keep, &l), 1);
+  assert_string_equal(l.text[0], "line 21: client.send nth 2 again x3 fired 2 of 3 times (3 such calls were made)");
+  (void)kit_send(&k, frame, n);
+  assert_int_equal(faults_unfired(k.f, NULL, NULL), 0);
+  kit_end(&k);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(names_go_both_ways),
       cmocka_unit_test(rules_that_make_no_sense_say_why),
       cmocka_unit_test(a_rule_reads_as_text),
       cmocka_unit_test(what_did_not_fire_is_named),
+      cmocka_unit_test(a_rule_that_fired_too_rarely_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
