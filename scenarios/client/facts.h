@@ -44,8 +44,8 @@ void facts_add(struct facts *f, const char *name, int64_t value);
 void facts_of_sender(struct facts *f, const struct qwp_metrics *m);
 void facts_of_layer(struct facts *f, const struct fault_counters *c);
 
-/* The data-phase trace as scenarios write it, one call a line: "send(100)->40". Receives are left out: they say
- * nothing about sending, and their sizes follow buffers. */
+/* The data-phase trace as scenarios write it, one call a line: "send(100)->40", and io.max_send_run. Receives are left
+ * out of the first: they say nothing about sending, and their sizes follow buffers. Neither, if calls are missing. */
 void facts_of_trace(struct facts *f, const struct faults *layer);
 
 /* Does the expectation hold? Otherwise `why` says what was expected and what was seen. A name that is not in

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Words of the protocol, in the order of the enums they stand for. */
-static const char *const flush_words[] = {"each", "end", "none", "every"};
+static const char *const flush_words[] = {"each", "end", "none", "acked", "every"};
 static const char *const compare_words[] = {"==", "!=", "<", "<=", ">", ">=", "..", "contains"};
 static const char *const phase_words[] = {"data", "upgrade", "any"};
 static const char *const kind_words[] = {"data", "control", "any"};
@@ -80,6 +80,7 @@ static json_t *rule_json(const struct fault_rule *r) {
 static json_t *judged_json(const struct scn_scenario *s) {
   json_t *names = json_array();
   for (size_t i = 0; i < s->expect_count; i++) {
+    if (s->expect[i].only_sim) continue;
     enum scn_source from = s->expect[i].source;
     bool counted = from == SCN_FROM_METRICS || from == SCN_FROM_FAULTS;
     if (counted || from == SCN_FROM_CLIENT || from == SCN_FROM_TRACE)

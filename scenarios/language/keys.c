@@ -51,6 +51,9 @@ const struct scn_key scn_keys[] = {
    "faults:\n    - {at: client.send, connection: 1, nth: 1, do: EPIPE}"},
   {"", "expect", SCN_IS_FACTS, NULL, NULL, NULL, "Counters and facts that must hold after close.",
    "expect: {loop.sent: 8, srv.conns: \"<= 2\"}"},
+  {"", "expect_sim", SCN_IS_FACTS, NULL, NULL, "",
+   "The same, judged in the simulated world only: writes, waits, and virtual time, which are exact there.",
+   "expect_sim: {time.virtual_ns: \">= 5000000\"}"},
 
   /* ---- a file with a server's script only, as qwp-mock --script takes ---- */
   {"script", "server", SCN_IS_MAPS, NULL, "server", NULL, "What the server does, by connection.",
@@ -112,7 +115,7 @@ const struct scn_key scn_keys[] = {
   {"publish", "schema", SCN_IS_CHOICE, SCN_WORDS_SCHEMA, NULL, "narrow",
    "Rule of the rows; tiny makes the smallest frame, 36 bytes on the wire.", "schema: tiny"},
   {"publish", "flush", SCN_IS_CHOICE, SCN_WORDS_FLUSH, NULL, "end",
-   "After each row, once at the end, not at all, or after every N rows and at the end.", "flush: each"},
+   "After each row, once at the end, not at all, each row and wait until it is acknowledged, or every N and at the end.", "flush: each"},
   {"publish", "frame_bytes", SCN_IS_SIZE, NULL, NULL, "", "Exact wire size of each frame; schema padded only.",
    "frame_bytes: 64"},
   {"publish", "symbol_bytes", SCN_IS_SIZE, NULL, NULL, "", "Length of each symbol; schema symbols only.",

@@ -37,7 +37,11 @@ static const struct scn_name names[] = {
   {"client.http_status", SCN_FROM_CLIENT, SCN_NAME_NUMBER, "HTTP status of the refused upgrade, 0 = none"},
   {"client.messages", SCN_FROM_CLIENT, SCN_NAME_NUMBER, "messages that a receiver has taken"},
   {"client.close", SCN_FROM_CLIENT, SCN_NAME_STATUS, "how close ended: ok, or a status"},
+  {"client.warnings", SCN_FROM_CLIENT, SCN_NAME_NUMBER, "warnings that the client logged"},
   {"io.trace", SCN_FROM_TRACE, SCN_NAME_LIST, "sends and waits after the 101, in order: send(100)->40, poll_w"},
+  {"io.max_send_run", SCN_FROM_TRACE, SCN_NAME_NUMBER,
+   "most bytes that data sends gave to one connection with no receive attempt between them"},
+  {"time.virtual_ns", SCN_FROM_WORLD, SCN_NAME_NUMBER, "virtual time from the begin to the client's end; sim only"},
 };
 #define NAME_COUNT (sizeof names / sizeof *names)
 

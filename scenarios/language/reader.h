@@ -94,6 +94,8 @@ bool scn_read_rules(struct scn_reader *r, scn_node *node, struct mock_entry *e);
 bool scn_read_faults(struct scn_reader *r, scn_node *list, struct fault_plan *plan);
 /* Facts of a mapping; `skip` is a key that is none (or NULL). */
 bool scn_read_facts(struct scn_reader *r, scn_node *map, const char *skip, const struct scn_fact **out, size_t *count);
+/* `expect` and `expect_sim` of the file, one behind the other; after scn_read_top, which knows the worlds. */
+bool scn_read_expect(struct scn_reader *r, scn_node *root, struct scn_scenario *s);
 /* The same for a step of the client, which sees only its own counters while it runs. */
 bool scn_read_client_facts(struct scn_reader *r, scn_node *map, const char *skip, const struct scn_fact **out,
                            size_t *count);

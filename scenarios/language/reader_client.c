@@ -36,8 +36,8 @@ static bool check_sizes(struct scn_reader *r, scn_node *map, const struct scn_st
     return scn_wrong(r, frame, "frame_bytes", "no frame of this schema has %lld wire bytes: at least 51, and not 132, "
                      "133 or 65544 to 65549", (long long)w->frame_bytes);
   }
-  if (step->flush == SCN_FLUSH_EACH) return true;
-  return scn_wrong(r, map, "flush", "schema padded is one row a frame: write flush: each");
+  if (step->flush == SCN_FLUSH_EACH || step->flush == SCN_FLUSH_ACKED) return true;
+  return scn_wrong(r, map, "flush", "schema padded is one row a frame: write flush: each or acked");
 }
 
 static bool read_publish(struct scn_reader *r, scn_node *map, struct scn_step *step) {

@@ -7,6 +7,8 @@
 #include "language/values.h"
 #include "language/words.h"
 
+#define CALLS_MAX 10000 /* of io.trace */
+
 static bool read_number(struct scn_reader *r, scn_node *node, struct scn_fact *f) {
   const char *text;
   if (!scn_text(r, node, &text)) return false;
@@ -45,22 +47,42 @@ static bool is_trace_line(const char *line) {
   return scn_value_int(result, &n) || strcmp(result, "again") == 0 || *result == 'E';
 }
 
+/* "54 x send(65520)->65520" is that call 54 times in a row. */
+static bool read_call(struct scn_reader *r, scn_node *item, const char *name, const char **call, size_t *times) {
+  const char *text;
+  char number[24];
+  int64_t n = 1;
+  if (!scn_text(r, item, &text)) return false;
+  const char *x = strstr(text, " x ");
+  *call = x ? x + 3 : text;
+  if (x) {
+    snprintf(number, sizeof number, "%.*s", (int)(x - text), text);
+    if (!scn_value_int(number, &n) || n < 1 || n > CALLS_MAX) {
+      return scn_wrong(r, item, name, "'%.40s': how often? 1 to %d", text, CALLS_MAX);
+    }
+  }
+  *times = (size_t)n;
+  if (is_trace_line(*call)) return true;
+  return scn_wrong(r, item, name, "'%.40s' is no call: send(asked)->taken, send(asked)->again, poll_w, poll_r", text);
+}
+
 static bool read_trace(struct scn_reader *r, scn_node *node, struct scn_fact *f) {
   if (!scn_is_list(node)) return scn_wrong(r, node, f->name, "expected a list such as [\"send(100)->40\", poll_w]");
-  const size_t n = scn_size(node);
+  const char *call;
+  size_t times, n = 0;
+  for (size_t i = 0; i < scn_size(node); i++) {
+    if (!read_call(r, scn_item(r, node, i), f->name, &call, &times)) return false;
+    if ((n += times) > CALLS_MAX) return scn_wrong(r, node, f->name, "more than %d calls", CALLS_MAX);
+  }
   const char **items = scn_arena_array(r->arena, n, sizeof *items);
   if (!items) return scn_no_memory(r);
-  for (size_t i = 0; i < n; i++) {
-    scn_node *item = scn_item(r, node, i);
-    if (!scn_text(r, item, &items[i])) return false;
-    if (!is_trace_line(items[i])) {
-      return scn_wrong(r, item, f->name, "'%.40s' is no call: send(asked)->taken, send(asked)->again, poll_w, poll_r",
-                       items[i]);
-    }
+  f->item_count = 0;
+  for (size_t i = 0; i < scn_size(node); i++) {
+    if (!read_call(r, scn_item(r, node, i), f->name, &call, &times)) return false;
+    while (times-- > 0) items[f->item_count++] = call;
   }
   f->op = SCN_EQ;
   f->items = items;
-  f->item_count = n;
   return true;
 }
 
@@ -112,6 +134,35 @@ bool scn_read_facts(struct scn_reader *r, scn_node *map, const char *skip, const
   }
   *out = facts;
   *count = n;
+  return true;
+}
+
+/* Virtual time exists in one world: elsewhere nobody could judge it. */
+static bool check_worlds(struct scn_reader *r, scn_node *map, const struct scn_scenario *s, const struct scn_fact *f,
+                         size_t n) {
+  if (!s->worlds[SCN_LIVE] && !s->worlds[SCN_TLS]) return true;
+  for (size_t i = 0; i < n; i++)
+    if (f[i].source == SCN_FROM_WORLD)
+      return scn_wrong(r, scn_get(r, map, f[i].name), f[i].name, "is known in the simulated world only: write expect_sim");
+  return true;
+}
+
+bool scn_read_expect(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
+  scn_node *expect = scn_get(r, root, "expect"), *sim = scn_get(r, root, "expect_sim");
+  const struct scn_fact *everywhere, *only_sim = NULL;
+  size_t n = 0, sim_n = 0;
+  if (!scn_read_facts(r, expect, NULL, &everywhere, &n) || !check_worlds(r, expect, s, everywhere, n)) return false;
+  if (sim && !s->worlds[SCN_SIM]) return scn_wrong(r, sim, "expect_sim", "the scenario does not run in the world sim");
+  if (sim && !scn_read_facts(r, sim, NULL, &only_sim, &sim_n)) return false;
+  struct scn_fact *all = scn_arena_array(r->arena, n + sim_n, sizeof *all);
+  if (!all) return scn_no_memory(r);
+  for (size_t i = 0; i < n; i++) all[i] = everywhere[i];
+  for (size_t i = 0; i < sim_n; i++) {
+    all[n + i] = only_sim[i];
+    all[n + i].only_sim = true;
+  }
+  s->expect = all;
+  s->expect_count = n + sim_n;
   return true;
 }
 

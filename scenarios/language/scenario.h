@@ -31,7 +31,13 @@ enum scn_step_kind {
 };
 const char *scn_step_name(enum scn_step_kind k); /* the word of the file: "publish" */
 
-enum scn_flush { SCN_FLUSH_EACH, SCN_FLUSH_END, SCN_FLUSH_NONE, SCN_FLUSH_EVERY };
+enum scn_flush {
+  SCN_FLUSH_EACH,
+  SCN_FLUSH_END,
+  SCN_FLUSH_NONE,
+  SCN_FLUSH_ACKED, /* each row, and the next one only when it is acknowledged */
+  SCN_FLUSH_EVERY
+};
 
 enum scn_compare { SCN_EQ, SCN_NE, SCN_LT, SCN_LE, SCN_GT, SCN_GE, SCN_RANGE, SCN_MATCH };
 
@@ -45,7 +51,8 @@ enum scn_source {
   SCN_FROM_VIOLATION,/* srv.violation[selector]: how often this requirement was violated */
   SCN_FROM_DICT,     /* srv.dict[index]: symbols the server holds for this connection */
   SCN_FROM_CLIENT,   /* client.error, client.error.text, .key, client.http_status, client.close */
-  SCN_FROM_TRACE     /* io.trace */
+  SCN_FROM_TRACE,    /* io.trace, io.max_send_run */
+  SCN_FROM_WORLD     /* time.virtual_ns: the simulated world alone has it */
 };
 
 /* One expectation: `name` compared with a value. Names are those of seed section 0:
@@ -62,6 +69,7 @@ struct scn_fact {
   int64_t value, to;       /* SCN_RANGE: value..to, inclusive */
   const char *text;        /* for names that are text, else NULL */
   const char *const *items; size_t item_count; /* io.trace: lines in order, "send(100)->40" */
+  bool only_sim;           /* of `expect_sim`: judged in the simulated world alone */
 };
 
 struct scn_step {
@@ -117,7 +125,7 @@ struct scn_scenario {
   struct mock_script server;
   struct fault_plan faults;
   struct scn_net net;
-  const struct scn_fact *expect; size_t expect_count;
+  const struct scn_fact *expect; size_t expect_count; /* `expect`, then `expect_sim` */
   uint64_t seed;           /* 0 = from the name */
 };
 

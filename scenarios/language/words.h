@@ -9,7 +9,7 @@
 #define SCN_WORDS_WORLDS "sim|live|tls"                                    /* enum scn_world */
 #define SCN_WORDS_ALLOW "loss|order|values|violations|unclean-end|leaks|doubles" /* bit i = SCN_ALLOW_* */
 #define SCN_WORDS_SCHEMA "narrow|tiny|padded|symbols|types|tables"         /* enum workload_schema */
-#define SCN_WORDS_FLUSH "each|end|none|every N"                            /* enum scn_flush */
+#define SCN_WORDS_FLUSH "each|end|none|acked|every N"                      /* enum scn_flush */
 #define SCN_WORDS_ACK "server|each|per-read|hold"                          /* enum mock_ack, its first four */
 #define SCN_WORDS_FRAMES "any|data|catch-up"
 #define SCN_WORDS_PROFILE "doc|jul2026"                                    /* enum mock_profile */

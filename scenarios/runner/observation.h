@@ -21,6 +21,8 @@ struct observation {
   char harness[512];         /* why there is no verdict: dead child, no port ...; "" = all well */
   char rows_why[256];        /* what is wrong with the rows at the mock, "" = nothing (oracle.h) */
   char violation[256];       /* the first violation the scenario does not expect, "" = none */
+  enum scn_world world;      /* where it ran */
+  bool own_client;           /* the built-in one, whose counters are ours: it must tell what it left open */
   size_t reader_count;       /* connections to the reader endpoint */
   struct buffer journal;     /* JSON lines */
 };

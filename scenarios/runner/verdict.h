@@ -19,7 +19,8 @@ const char *verdict_name(enum verdict v);
 
 /* Judges one run. `why` gets the first differing fact as "path:line: ..."; "" when passed. In this order: the
  * harness, what is unsupported, the client's steps, faults that did not fire, that the client gave the rows its steps
- * speak of, connections and the script, violations, expectations in the order of the file, rows, what was left open.
+ * speak of, connections and the script, violations, expectations in the order of the file, rows, how the last
+ * connection ended, what was left open.
  * Behind a harness error or a failed step stands the first fault that did not fire, if there is one. */
 enum verdict judge(const struct scn_scenario *s, const struct observation *o, char *why, size_t why_n);
 

@@ -115,6 +115,8 @@ static bool come_to_rest(struct mock_lws *server) {
 
 void world_live_run(const struct scn_scenario *s, const struct world_options *w, struct observation *o) {
   world_journal_header(s, w, "live", &o->journal);
+  o->world = SCN_LIVE;
+  o->own_client = w->own_client;
   struct mock_lws *server = start_mock(s, w, o);
   if (!server) {
     snprintf(o->harness, sizeof o->harness, "the mock cannot listen on 127.0.0.1");

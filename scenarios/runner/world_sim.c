@@ -149,10 +149,10 @@ static void live(struct world *w, const struct scn_scenario *s, const struct cli
   struct observation *o = w->o;
   struct client_stage stage = {w, faults_ops(w->layer), sim_driver(w->sim), w->layer, stage_hold, stage_pass, stage_now};
   o->client_ok = client_run(task, &stage, &o->facts, &o->client_line, o->client_why, sizeof o->client_why);
+  facts_number(&o->facts, "time.virtual_ns", sim_now_ns(w->sim) - SIM_START_NS);
   while (sim_steps(w->sim) < SIM_MAX_STEPS && sim_step(w->sim, sim_now_ns(w->sim) + 1000 * QWP_NS_PER_MS)) continue;
   if (sim_steps(w->sim) >= SIM_MAX_STEPS)
     snprintf(o->harness, sizeof o->harness, "the simulated world does not come to rest");
-  facts_number(&o->facts, "time.virtual_ns", sim_now_ns(w->sim));
   faults_unfired(w->layer, observe_unfired, o);
   observe_mock(o, s, w->mock);
   journal_trace(w);
@@ -163,6 +163,8 @@ static void run_once(const struct scn_scenario *s, const struct world_options *o
   struct qwp_ops ops;
   char config[4096];
   world_journal_header(s, opt, "sim", &o->journal);
+  o->world = SCN_SIM;
+  o->own_client = true;
   if (!world_config(s->config, SIM_SERVER, config, sizeof config))
     snprintf(o->harness, sizeof o->harness, "the connect string is longer than %zu bytes", sizeof config - 1);
   else if (!build(&w, s, opt, &ops))
@@ -182,7 +184,8 @@ static void run_once(const struct scn_scenario *s, const struct world_options *o
 }
 
 /* Where two journals part, for a person. */
-static void tell_difference(struct observation *o, const struct buffer *a, const struct buffer *b) {
+static void compare_journals(struct observation *o, const struct buffer *a, const struct buffer *b) {
+  if (a->n == b->n && memcmp(a->at, b->at, a->n) == 0) return;
   size_t i = 0, line = 1, start = 0;
   while (i < a->n && i < b->n && a->at[i] == b->at[i]) {
     if (a->at[i] == '\n') {
@@ -195,6 +198,30 @@ static void tell_difference(struct observation *o, const struct buffer *a, const
            (int)strcspn(a->at + start, "\n"), a->at + start, (int)strcspn(b->at + start, "\n"), b->at + start);
 }
 
+static void show_fact(const struct fact *f, char *out, size_t n) {
+  if (!f)
+    snprintf(out, n, "nothing");
+  else if (f->is_text)
+    snprintf(out, n, "%s", f->text);
+  else
+    snprintf(out, n, "%" PRId64, f->number);
+}
+
+/* What no journal shows, say a count of allocations, must come out the same as well. */
+static void compare_facts(struct observation *o, const struct facts *a, const struct facts *b) {
+  size_t most = a->count > b->count ? a->count : b->count;
+  for (size_t i = 0; i < most; i++) {
+    const struct fact *x = i < a->count ? &a->at[i] : NULL, *y = i < b->count ? &b->at[i] : NULL;
+    char one[128], other[128];
+    show_fact(x, one, sizeof one);
+    show_fact(y, other, sizeof other);
+    bool same = x && y && strcmp(x->name, y->name) == 0 && x->is_text == y->is_text;
+    if (same && (x->is_text ? strcmp(x->text, y->text) == 0 : x->number == y->number)) continue;
+    snprintf(o->harness, sizeof o->harness, "two runs of one seed differ in %s: %s | %s", x ? x->name : y->name, one, other);
+    return;
+  }
+}
+
 void world_sim_run(const struct scn_scenario *s, const struct world_options *opt, struct observation *o) {
   struct observation twin;
   observation_init(&twin);
@@ -204,7 +231,7 @@ void world_sim_run(const struct scn_scenario *s, const struct world_options *opt
     snprintf(o->harness, sizeof o->harness, "%s", twin.harness);
     snprintf(o->unfired, sizeof o->unfired, "%s", twin.unfired);
   }
-  bool same = twin.journal.n == o->journal.n && memcmp(twin.journal.at, o->journal.at, o->journal.n) == 0;
-  if (!o->harness[0] && !same) tell_difference(o, &twin.journal, &o->journal);
+  if (!o->harness[0]) compare_journals(o, &twin.journal, &o->journal);
+  if (!o->harness[0]) compare_facts(o, &twin.facts, &o->facts);
   observation_free(&twin);
 }

@@ -69,6 +69,14 @@ static void counters(void **state) {
           "f.yaml:5: client.error: 'AUTH' is no status name such as QWP_REJECTED, nor none, nor ok");
   refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {io.trace: [sent]}\n",
           "f.yaml:5: io.trace: 'sent' is no call: send(asked)->taken, send(asked)->again, poll_w, poll_r");
+  refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {io.trace: [0 x poll_w]}\n",
+          "f.yaml:5: io.trace: '0 x poll_w': how often? 1 to 10000");
+  refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\n"
+          "expect: {io.trace: [9999 x poll_w, 2 x poll_w]}\n", "f.yaml:5: io.trace: more than 10000 calls");
+  refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {time.virtual_ns: 5}\n",
+          "f.yaml:5: time.virtual_ns: is known in the simulated world only: write expect_sim");
+  refused_behind("worlds: [live]\nexpect_sim: {loop.sent: 8}\n",
+                 "f.yaml:7: expect_sim: the scenario does not run in the world sim");
 }
 
 static void claims(void **state) {
@@ -103,7 +111,7 @@ static void steps(void **state) {
                "f.yaml:8: frame_bytes: no frame of this schema has 132 wire bytes: at least 51, and not 132, 133 or "
                "65544 to 65549");
   steps_refused("    - publish: {rows: 1, schema: padded, frame_bytes: 64}\n",
-               "f.yaml:8: flush: schema padded is one row a frame: write flush: each");
+               "f.yaml:8: flush: schema padded is one row a frame: write flush: each or acked");
   steps_refused("    - wait: {withn: 5s}\n", "f.yaml:8: withn: no such counter, nearest valid key 'within'");
   steps_refused("    - wait: {srv.frames: 5}\n",
                "f.yaml:8: srv.frames: a step knows the client's counters only: judge this in expect");

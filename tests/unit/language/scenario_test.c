@@ -242,6 +242,28 @@ static void facts(void **state) {
   assert_string_equal(f[9].items[1], "send(60)->again");
 }
 
+static void facts_of_the_simulated_world(void **state) {
+  (void)state;
+  const struct scn_scenario *s = read(
+      HEAD CLIENT "expect: {loop.sent: 8}\n"
+      "expect_sim:\n  time.virtual_ns: \">= 5000000\"\n  io.max_send_run: 64\n"
+      "  io.trace: [\"2 x send(64)->64\", poll_w, \"3 x send(9)->again\"]\n");
+  const struct scn_fact *f = s->expect;
+  assert_int_equal(s->expect_count, 4);
+  assert_false(f[0].only_sim);
+  for (int i = 1; i < 4; i++) assert_true(f[i].only_sim);
+  assert_int_equal(f[1].source, SCN_FROM_WORLD);
+  assert_int_equal(f[1].value, 5000000);
+  assert_int_equal(f[2].value, 64);
+  static const char *const calls[] = {"send(64)->64", "send(64)->64", "poll_w", "send(9)->again", "send(9)->again",
+                                      "send(9)->again"};
+  assert_int_equal(f[3].item_count, 6);
+  for (int i = 0; i < 6; i++) assert_string_equal(f[3].items[i], calls[i]);
+  scn_file_free(&file);
+  s = read(HEAD CLIENT "worlds: [sim]\nexpect: {time.virtual_ns: 7}\n"); /* one world: no second section is needed */
+  assert_false(s->expect[0].only_sim);
+}
+
 static void matrix_cross(void **state) {
   (void)state;
   read(HEAD CLIENT EXPECT "matrix: {errno: [EPIPE, ENOBUFS], byte: [0..2]}\n"
@@ -288,8 +310,8 @@ static void server_script(void **state) {
 int main(void) {
 #define T(f) cmocka_unit_test_teardown(f, forget)
   const struct CMUnitTest tests[] = {
-    T(defaults), T(top), T(steps), T(entries), T(rules), T(faults), T(facts), T(matrix_cross), T(matrix_lines),
-    T(server_script),
+    T(defaults), T(top), T(steps), T(entries), T(rules), T(faults), T(facts),
+    T(facts_of_the_simulated_world), T(matrix_cross), T(matrix_lines), T(server_script),
   };
 #undef T
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,7 @@ static void begin(const char *text) {
   observation_init(&seen);
   seen.client_ok = true;
   facts_number(&seen.facts, "srv.conns", 1);
+  facts_text(&seen.facts, "srv.conn[1].end", "close 1000");
   facts_number(&seen.facts, "loop.sent", 8);
 }
 
@@ -124,6 +125,7 @@ static void a_connection_outside_the_script_is_red(void **state) {
   end();
   begin(GOOD "connections: any\n");
   facts_number(&seen.facts, "srv.conns", 2);
+  facts_text(&seen.facts, "srv.conn[2].end", "close 1000");
   assert_int_equal(judged(), VERDICT_PASSED);
   end();
 }
@@ -177,6 +179,85 @@ static void what_is_left_open_is_red(void **state) {
   end();
 }
 
+/* Of our own client silence is a leak that nobody sees; an adapter may not know. */
+static void what_our_own_client_does_not_tell_is_red(void **state) {
+  (void)state;
+  static const struct {
+    enum scn_world world;
+    const char *told[4];
+    const char *missing;
+  } table[] = {
+      {SCN_SIM, {"mem.live", "net.open"}, NULL},
+      {SCN_SIM, {"net.open"}, "mem.live"},
+      {SCN_SIM, {"mem.live"}, "net.open"},
+      {SCN_LIVE, {"mem.live", "net.open", "proc.threads", "proc.fds"}, NULL},
+      {SCN_LIVE, {"mem.live", "net.open", "proc.fds"}, "proc.threads"},
+      {SCN_LIVE, {"mem.live", "net.open", "proc.threads"}, "proc.fds"},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    begin(GOOD);
+    seen.world = table[i].world;
+    for (size_t k = 0; k < 4 && table[i].told[k]; k++) facts_number(&seen.facts, table[i].told[k], 0);
+    assert_int_equal(judged(), VERDICT_PASSED);
+    seen.own_client = true;
+    assert_int_equal(judged(), table[i].missing ? VERDICT_FAILED : VERDICT_PASSED);
+    if (table[i].missing) assert_non_null(strstr(why, table[i].missing));
+    end();
+  }
+}
+
+static void the_last_connection_ends_with_the_clients_close(void **state) {
+  (void)state;
+  static const struct {
+    const char *how;
+    bool clean;
+  } table[] = {
+      {"close 1000", true},   {"refused 401", true},       {"script reset", true}, {"script close 1011", true},
+      {"close 1001", false},  {"close without code", false}, {"fin", false},       {"reset", false},
+      {"open", false},        {"sent close 1002", false},  {"bad request", false}, {"dropped", false},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    begin(GOOD);
+    facts_text(&seen.facts, "srv.conn[1].end", table[i].how);
+    assert_int_equal(judged(), table[i].clean ? VERDICT_PASSED : VERDICT_FAILED);
+    if (!table[i].clean) assert_non_null(strstr(why, table[i].how));
+    end();
+  }
+  begin(GOOD "allow: [unclean-end]\n");
+  facts_text(&seen.facts, "srv.conn[1].end", "fin");
+  assert_int_equal(judged(), VERDICT_PASSED);
+  end();
+}
+
+static void only_the_last_connection_is_asked_how_it_ended(void **state) {
+  (void)state;
+  begin(GOOD "connections: any\n");
+  facts_number(&seen.facts, "srv.conns", 2);
+  facts_text(&seen.facts, "srv.conn[1].end", "reset");
+  facts_text(&seen.facts, "srv.conn[2].end", "close 1000");
+  assert_int_equal(judged(), VERDICT_PASSED);
+  facts_text(&seen.facts, "srv.conn[1].end", "close 1000");
+  facts_text(&seen.facts, "srv.conn[2].end", "fin");
+  assert_red("x.yaml: connection 2, the last, ended with \"fin\", not with the client's Close 1000"
+             " (`allow: [unclean-end]` lifts this)");
+  end();
+}
+
+static void what_only_the_simulated_world_has_is_judged_there_only(void **state) {
+  (void)state;
+  begin(GOOD "expect_sim: {io.send: 1}\n");
+  facts_number(&seen.facts, "io.send", 2);
+  assert_red("x.yaml:8: io.send: expected 1, seen 2");
+  seen.world = SCN_LIVE;
+  assert_int_equal(judged(), VERDICT_PASSED);
+  end();
+  begin(HEAD CLIENT SERVER "expect: {}\nexpect_sim: {loop.sent: 8}\n");
+  assert_int_equal(judged(), VERDICT_PASSED);
+  seen.world = SCN_LIVE;
+  assert_red("x.yaml: nothing is expected: a scenario without `expect` proves nothing");
+  end();
+}
+
 static void nothing_observed_is_red(void **state) {
   (void)state;
   begin(HEAD CLIENT EXPECT);
@@ -219,6 +300,10 @@ int main(void) {
       cmocka_unit_test(an_expectation_that_does_not_hold_is_red),
       cmocka_unit_test(wrong_rows_are_red),
       cmocka_unit_test(what_is_left_open_is_red),
+      cmocka_unit_test(what_our_own_client_does_not_tell_is_red),
+      cmocka_unit_test(the_last_connection_ends_with_the_clients_close),
+      cmocka_unit_test(only_the_last_connection_is_asked_how_it_ended),
+      cmocka_unit_test(what_only_the_simulated_world_has_is_judged_there_only),
       cmocka_unit_test(nothing_observed_is_red),
       cmocka_unit_test(a_run_that_the_harness_lost_is_no_verdict),
       cmocka_unit_test(a_disputed_one_counts_apart),
