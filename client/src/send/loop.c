@@ -165,19 +165,18 @@ static enum qwp_status say_goodbye(struct qwp_loop *loop, struct qwp_error *err)
 static enum qwp_turn closing(struct qwp_loop *loop, struct qwp_want *want) {
   struct qwp_error err;
   bool over = loop->now_ns >= loop->close_deadline_ns;
+  want->sock = qwp_ws_sock(loop->ws);
+  want->interest = QWP_READABLE;
+  want->deadline_ns = loop->close_deadline_ns;
   if (!over) {
     enum qwp_status out = say_goodbye(loop, &err);
     enum qwp_status in = qwp_loop_receive(loop, &err);
     over = qwp_loop_is_over(out) || qwp_loop_is_over(in);
-    want->interest = out == QWP_AGAIN ? QWP_READABLE | QWP_WRITABLE : QWP_READABLE;
+    if (out == QWP_AGAIN) qwp_loop_want_room(loop, want);
   }
-  if (over) {
-    stop(loop);
-    return QWP_TURN_AGAIN;
-  }
-  want->sock = qwp_ws_sock(loop->ws);
-  want->deadline_ns = loop->close_deadline_ns;
-  return QWP_TURN_WAIT;
+  if (!over) return QWP_TURN_WAIT;
+  stop(loop);
+  return QWP_TURN_AGAIN;
 }
 
 /* ---- step ----------------------------------------------------------------------------- */

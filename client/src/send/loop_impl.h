@@ -134,6 +134,8 @@ enum qwp_turn qwp_loop_traffic(struct qwp_loop *loop, struct qwp_want *want);   
 enum qwp_status qwp_loop_receive(struct qwp_loop *loop, struct qwp_error *err);
 /* Writes what is pending. As qwp_ws_flush; QWP_OK with a batch open: it is counted as sent. */
 enum qwp_status qwp_loop_flush(struct qwp_loop *loop, struct qwp_error *err);
+/* After a flush that came to QWP_AGAIN: waits for room in the socket, and for answers meanwhile. */
+void qwp_loop_want_room(const struct qwp_loop *loop, struct qwp_want *want);
 /* Takes back the batch under way, if there is one. */
 void qwp_loop_rollback(struct qwp_loop *loop);
 

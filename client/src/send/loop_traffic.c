@@ -5,6 +5,7 @@
 #include "send/loop_impl.h"
 
 #define STEP_PASSES_MAX 64 /* batches in one step, 4 MiB */
+#define STARVED_PAUSE_NS QWP_NS_PER_MS /* until a kernel without buffers is asked again */
 #define LAST_WORDS_READS_MAX 1024 /* receive attempts on a connection whose write failed */
 
 /* ---- answers ----------------------------------------------------------------------------- */
@@ -83,6 +84,15 @@ enum qwp_status qwp_loop_flush(struct qwp_loop *loop, struct qwp_error *err) {
   enum qwp_status st = qwp_ws_flush(loop->ws, err);
   if (st == QWP_OK && loop->batch_open) batch_sent(loop);
   return st;
+}
+
+void qwp_loop_want_room(const struct qwp_loop *loop, struct qwp_want *want) {
+  want->sock = qwp_ws_sock(loop->ws);
+  want->interest = QWP_READABLE | QWP_WRITABLE;
+  if (!qwp_ws_starved(loop->ws)) return;
+  want->interest = QWP_READABLE; /* the socket is writable, and waiting for that would be a busy loop */
+  int64_t retry_ns = loop->now_ns + STARVED_PAUSE_NS;
+  if (retry_ns < want->deadline_ns) want->deadline_ns = retry_ns;
 }
 
 static void count_batch(struct qwp_loop *loop, const struct qwp_batch_result *r) {
@@ -322,8 +332,7 @@ enum qwp_turn qwp_loop_traffic(struct qwp_loop *loop, struct qwp_want *want) {
     if (!loop->batch_open && !build(loop)) return QWP_TURN_AGAIN;
     st = qwp_loop_flush(loop, &err);
     if (st == QWP_AGAIN) {
-      want->sock = qwp_ws_sock(loop->ws);
-      want->interest = QWP_READABLE | QWP_WRITABLE;
+      qwp_loop_want_room(loop, want);
       return QWP_TURN_WAIT;
     }
     if (st != QWP_OK) {

@@ -100,6 +100,7 @@ enum qwp_status qwp_ws_send_close(struct qwp_ws *ws, unsigned code) {
 }
 
 bool qwp_ws_control_pending(const struct qwp_ws *ws) { return qwp_tx_control_pending(&ws->tx); }
+bool qwp_ws_starved(const struct qwp_ws *ws) { return ws->tx.shortages > 1; }
 
 /* ---- waiting -------------------------------------------------------------------------- */
 

@@ -115,6 +115,10 @@ enum qwp_status qwp_ws_pong(struct qwp_ws *ws, const uint8_t *payload, size_t n)
 enum qwp_status qwp_ws_send_close(struct qwp_ws *ws, unsigned code);
 bool qwp_ws_control_pending(const struct qwp_ws *ws);
 
+/* The kernel has had no buffers (ENOBUFS, ENOMEM) more than once in a row. The socket may
+ * count as writable all the while: let time pass before the next attempt. */
+bool qwp_ws_starved(const struct qwp_ws *ws);
+
 /* Reads once without blocking and hands over every complete message. Pings are
  * answered by itself (queued: flush when qwp_ws_control_pending). QWP_OK = read
  * something; QWP_AGAIN = nothing there; QWP_CONN_LOST = EOF or an errno;

@@ -20,6 +20,7 @@ void qwp_tx_reset(struct qwp_tx *tx) {
   tx->sent = 0;
   tx->out_len = tx->out_sent = 0;
   tx->close_left = false;
+  tx->shortages = 0;
   for (int kind = 0; kind < QWP_CONTROL_KINDS; kind++) tx->waiting[kind].set = false;
 }
 
@@ -94,14 +95,17 @@ static enum qwp_status build_controls(struct qwp_tx *tx) {
 }
 
 /* send() with the errnos sorted: > 0 taken, -EAGAIN full, else dead. */
-static ssize_t send_bytes(const struct qwp_tx *tx, qwp_sock sock, const uint8_t *p, size_t n) {
+static ssize_t send_bytes(struct qwp_tx *tx, qwp_sock sock, const uint8_t *p, size_t n) {
   for (int i = 0; i < QWP_EINTR_TRIES; i++) {
     ssize_t r = tx->ops->net->send(tx->ops->net_ctx, sock, p, n);
     if (r > 0) {
       assert((size_t)r <= n);
+      tx->shortages = 0;
       return r;
     }
-    if (r == 0 || r == -EAGAIN || r == -EWOULDBLOCK || r == -ENOBUFS || r == -ENOMEM) return -EAGAIN;
+    bool shortage = r == -ENOBUFS || r == -ENOMEM;
+    if (shortage) tx->shortages++;
+    if (shortage || r == 0 || r == -EAGAIN || r == -EWOULDBLOCK) return -EAGAIN;
     if (r != -EINTR) return r;
   }
   return -EAGAIN;

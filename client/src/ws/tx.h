@@ -44,6 +44,7 @@ struct qwp_tx {
   uint8_t out[QWP_CONTROL_KINDS * (2 + QWP_FRAME_MASK_BYTES + QWP_FRAME_CONTROL_MAX)];
   size_t out_len, out_sent; /* control frames that are leaving */
   bool close_left;          /* a Close has begun to leave: no frame may follow it */
+  int64_t shortages;        /* sends that found no kernel buffers, since the last that took bytes */
 };
 
 void qwp_tx_init(struct qwp_tx *tx, const struct qwp_ops *ops, struct qwp_ws_counters *counters);
