@@ -66,7 +66,7 @@ static const char *nearest_anywhere(const char *key) {
 }
 
 bool scn_explain(FILE *out, const char *key) {
-  if (!key || !*key) return print_all(out), true;
+  if (!key || !*key || strcmp(key, "all") == 0) return print_all(out), true;
   bool found = false;
   for (size_t i = 0; i < scn_key_count; i++) {
     if (!is_asked(&scn_keys[i], key)) continue;

@@ -52,8 +52,8 @@ const char *scn_key_nearest(const char *section, const char *name);
 /* True if `distance` is near enough for a hint: a third of the word, at least 2. */
 bool scn_is_near(const char *name, size_t distance);
 
-/* Prints what `key` means: every section that has it, or the counter of that name. NULL or
- * "" prints the whole table. false (and a hint on out): there is no such key. */
+/* Prints what `key` means: every section that has it, or the counter of that name. NULL,
+ * "" or "all" prints the whole table. false (and a hint on out): there is no such key. */
 bool scn_explain(FILE *out, const char *key);
 
 /* Prints the JSON schema of a scenario file (draft 2020-12), for editors. */

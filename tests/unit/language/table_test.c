@@ -74,6 +74,9 @@ static void explains(void **state) {
   text = printed(scn_explain, "kils", false);
   assert_string_equal(text, "kils: no such key or counter, nearest valid key 'kills'\n");
   free(text);
+  text = printed(scn_explain, "all", true);
+  assert_non_null(strstr(text, "peer_inside_send"));
+  free(text);
   text = printed(scn_explain, NULL, true);
   assert_non_null(strstr(text, "peer_inside_send"));
   assert_non_null(strstr(text, "srv.rows.doubled"));
