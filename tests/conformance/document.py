@@ -121,7 +121,8 @@ def actions(sample):
 def expectations(sample):
     """The way to every expectation, of the end and of the steps."""
     steps = enumerate(sample["client"].get("steps", []))
-    return [("expect", name) for name in sample["expect"]] + [
+    ends = [(section, name) for section in ("expect", "expect_sim") for name in sample.get(section, {})]
+    return ends + [
         ("client", "steps", i, "expect", name) for i, step in steps for name in step.get("expect", {})]
 
 

@@ -50,14 +50,15 @@ SPOILT = {
 }
 
 
-def send(config, frames):
+def send(config, frames, polite=True):
     host, port = re.search(r"addr=([^:;]+):(\d+)", config).groups()
     connection = adapter.Connection(host, int(port))
     for frame in frames:
         connection.send(2, frame)
     while connection.acked < len(frames) - 1:
         connection.read()
-    connection.close()
+    if polite:
+        connection.close()
 
 
 def main(mode, *files):
@@ -69,6 +70,9 @@ def main(mode, *files):
             send(request["config"], SPOILT[mode](frames))
         except (adapter.Unsupported, ConnectionError):
             pass  # the mock refused it; the liar says all is well all the same
+        return reply(rows)
+    if mode == "no-close":        # all rows, and then the socket is dropped
+        send(request["config"], [bytes.fromhex(line) for line in pathlib.Path(files[0]).read_text().split()], polite=False)
         return reply(rows)
     if mode == "silent":          # claims rows that it never sent
         return reply(rows)

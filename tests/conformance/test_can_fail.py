@@ -89,5 +89,5 @@ def test_each_expectation_is_compared(bench, simulated_file):
 
     for way, path, why in reds(bench, spoil(simulated_file, document.expectations, change)):
         # An expectation of the end is told by its own line, one of a step by the step's.
-        line = document.line_of(path, *(way if way[0] == "expect" else way[:3]))
+        line = document.line_of(path, *(way[:3] if way[0] == "client" else way))
         assert f"{path}:{line}: " in why and f"{way[-1]}: " in why and "expected " in why, f"{way}: {why}"

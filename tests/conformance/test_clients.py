@@ -92,6 +92,13 @@ def test_a_counter_that_the_client_does_not_tell_is_red(bench, frames):
     assert (code, verdict) == (1, "failed") and told.endswith("a.yaml:12: loop.sent was not observed")
 
 
+def test_a_client_that_leaves_without_a_close_is_red(bench, frames):
+    code, verdict, told = told_by(bench, "no-close", frames["narrow"])
+    assert (code, verdict) == (1, "failed") and 'connection 1, the last, ended with "' in told, told
+    lifted = NARROW.replace("client:", "allow: [unclean-end]\nclient:", 1)
+    assert told_by(bench, "no-close", frames["narrow"], text=lifted) == (0, "passed", "")
+
+
 # ---- clients that end ----
 
 
