@@ -87,3 +87,58 @@ void observe_mock(struct observation *o, const struct scn_scenario *s, const str
   if (!oracle_rows(s, &o->facts, mock_tables(m), o->rows_why, sizeof o->rows_why) && !o->rows_why[0])
     snprintf(o->rows_why, sizeof o->rows_why, "the rows are wrong");
 }
+
+/* ---- twins ---- */
+
+static int line_length(const struct buffer *b, size_t start) {
+  const char *end = start < b->n ? memchr(b->at + start, '\n', b->n - start) : NULL;
+  return (int)(end ? (size_t)(end - b->at) - start : start < b->n ? b->n - start : 0);
+}
+
+static bool journals_equal(const struct buffer *a, const struct buffer *b, char *why, size_t why_n) {
+  size_t i = 0, line = 1, start = 0;
+  while (i < a->n && i < b->n && a->at[i] == b->at[i]) {
+    if (a->at[i] == '\n') {
+      line++;
+      start = i + 1;
+    }
+    i++;
+  }
+  if (i == a->n && i == b->n) return true;
+  snprintf(why, why_n, "two runs of one seed differ at journal line %zu: %.*s | %.*s", line, line_length(a, start),
+           a->at ? a->at + start : "", line_length(b, start), b->at ? b->at + start : "");
+  return false;
+}
+
+static void show_fact(const struct fact *f, char *out, size_t n) {
+  if (!f)
+    snprintf(out, n, "nothing");
+  else if (f->is_text)
+    snprintf(out, n, "%s", f->text);
+  else
+    snprintf(out, n, "%" PRId64, f->number);
+}
+
+static bool fact_equal(const struct fact *x, const struct fact *y) {
+  if (!x || !y || strcmp(x->name, y->name) != 0 || x->is_text != y->is_text) return false;
+  return x->is_text ? strcmp(x->text, y->text) == 0 : x->number == y->number;
+}
+
+/* What no journal shows, say a count of allocations, must come out the same as well. */
+static bool facts_equal(const struct facts *a, const struct facts *b, char *why, size_t why_n) {
+  size_t most = a->count > b->count ? a->count : b->count;
+  for (size_t i = 0; i < most; i++) {
+    const struct fact *x = i < a->count ? &a->at[i] : NULL, *y = i < b->count ? &b->at[i] : NULL;
+    if (fact_equal(x, y)) continue;
+    char one[128], other[128];
+    show_fact(x, one, sizeof one);
+    show_fact(y, other, sizeof other);
+    snprintf(why, why_n, "two runs of one seed differ in %s: %s | %s", x ? x->name : y->name, one, other);
+    return false;
+  }
+  return true;
+}
+
+bool observations_equal(const struct observation *a, const struct observation *b, char *why, size_t why_n) {
+  return journals_equal(&a->journal, &b->journal, why, why_n) && facts_equal(&a->facts, &b->facts, why, why_n);
+}

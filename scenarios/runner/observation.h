@@ -36,4 +36,8 @@ void observe_mock(struct observation *o, const struct scn_scenario *s, const str
 /* Adds one line to o->unfired. */
 void observe_unfired(void *o, const char *text);
 
+/* Two runs of one seed: journals and facts must be the same, to the byte and the number. false: `why` says where they
+ * part first. */
+bool observations_equal(const struct observation *a, const struct observation *b, char *why, size_t why_n);
+
 #endif

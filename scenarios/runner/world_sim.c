@@ -183,45 +183,6 @@ static void run_once(const struct scn_scenario *s, const struct world_options *o
   tear_down(&w);
 }
 
-/* Where two journals part, for a person. */
-static void compare_journals(struct observation *o, const struct buffer *a, const struct buffer *b) {
-  if (a->n == b->n && memcmp(a->at, b->at, a->n) == 0) return;
-  size_t i = 0, line = 1, start = 0;
-  while (i < a->n && i < b->n && a->at[i] == b->at[i]) {
-    if (a->at[i] == '\n') {
-      line++;
-      start = i + 1;
-    }
-    i++;
-  }
-  snprintf(o->harness, sizeof o->harness, "two runs of one seed differ at journal line %zu: %.*s | %.*s", line,
-           (int)strcspn(a->at + start, "\n"), a->at + start, (int)strcspn(b->at + start, "\n"), b->at + start);
-}
-
-static void show_fact(const struct fact *f, char *out, size_t n) {
-  if (!f)
-    snprintf(out, n, "nothing");
-  else if (f->is_text)
-    snprintf(out, n, "%s", f->text);
-  else
-    snprintf(out, n, "%" PRId64, f->number);
-}
-
-/* What no journal shows, say a count of allocations, must come out the same as well. */
-static void compare_facts(struct observation *o, const struct facts *a, const struct facts *b) {
-  size_t most = a->count > b->count ? a->count : b->count;
-  for (size_t i = 0; i < most; i++) {
-    const struct fact *x = i < a->count ? &a->at[i] : NULL, *y = i < b->count ? &b->at[i] : NULL;
-    char one[128], other[128];
-    show_fact(x, one, sizeof one);
-    show_fact(y, other, sizeof other);
-    bool same = x && y && strcmp(x->name, y->name) == 0 && x->is_text == y->is_text;
-    if (same && (x->is_text ? strcmp(x->text, y->text) == 0 : x->number == y->number)) continue;
-    snprintf(o->harness, sizeof o->harness, "two runs of one seed differ in %s: %s | %s", x ? x->name : y->name, one, other);
-    return;
-  }
-}
-
 void world_sim_run(const struct scn_scenario *s, const struct world_options *opt, struct observation *o) {
   struct observation twin;
   observation_init(&twin);
@@ -231,7 +192,6 @@ void world_sim_run(const struct scn_scenario *s, const struct world_options *opt
     snprintf(o->harness, sizeof o->harness, "%s", twin.harness);
     snprintf(o->unfired, sizeof o->unfired, "%s", twin.unfired);
   }
-  if (!o->harness[0]) compare_journals(o, &twin.journal, &o->journal);
-  if (!o->harness[0]) compare_facts(o, &twin.facts, &o->facts);
+  if (!o->harness[0]) (void)observations_equal(&twin, o, o->harness, sizeof o->harness);
   observation_free(&twin);
 }
