@@ -72,12 +72,13 @@ int64_t faults_fired(const struct faults *f, size_t rule) {
 /* How often the rule must have fired: what a plan says happens ten times has not happened after three. */
 static int64_t wanted(const struct fault_rule *r) { return r->repeat == FAULT_TIMES ? r->times : 1; }
 
-static void tell_unfired(const struct fault_rule *r, const struct rule_state *s, void (*each)(void *arg, const char *text),
-                         void *arg) {
+static void tell_unfired(const struct fault_rule *r, const struct rule_state *s,
+                         void (*each)(void *arg, const char *text), void *arg) {
   char rule[160], fired[64] = "did not fire", text[288];
   fault_rule_text(r, rule, sizeof rule);
   const char *problem = fault_rule_problem(r);
-  if (s->fired > 0) snprintf(fired, sizeof fired, "fired %lld of %lld times", (long long)s->fired, (long long)wanted(r));
+  if (s->fired > 0)
+    snprintf(fired, sizeof fired, "fired %lld of %lld times", (long long)s->fired, (long long)wanted(r));
   if (problem) snprintf(text, sizeof text, "line %d: %s cannot fire: %s", r->line, rule, problem);
   else snprintf(text, sizeof text, "line %d: %s %s (%lld such call%s made)", r->line, rule, fired, (long long)s->calls,
                 s->calls == 1 ? " was" : "s were");

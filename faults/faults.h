@@ -104,8 +104,8 @@ size_t faults_trace_lost(const struct faults *f);
 void fault_trace_text(const struct fault_trace *t, char *out, size_t n);
 
 /* Rules that never fired, or less often than their `times`, as "line N: client.send nth 3 connection 1 EPIPE did not
- * fire (2 such calls were made)" or "... x10 fired 3 of 10 times (3 such calls were made)". each may be NULL. Returns how
- * many. */
+ * fire (2 such calls were made)" or "... x10 fired 3 of 10 times (3 such calls were made)". each may be NULL.
+ * Returns how many. */
 size_t faults_unfired(const struct faults *f, void (*each)(void *arg, const char *text), void *arg);
 /* How often rule i fired. */
 int64_t faults_fired(const struct faults *f, size_t rule);

@@ -1,4 +1,4 @@
-/* real_time - the monotonic clock, for what takes real time: a run, a child, a pause. Simulated time is another clock. */
+/* real_time - the monotonic clock, for what takes real time: a run, a child, a pause. Simulated time is another. */
 #ifndef SCN_REAL_TIME_H
 #define SCN_REAL_TIME_H
 

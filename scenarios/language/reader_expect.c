@@ -142,8 +142,10 @@ static bool check_worlds(struct scn_reader *r, scn_node *map, const struct scn_s
                          size_t n) {
   if (!s->worlds[SCN_LIVE] && !s->worlds[SCN_TLS]) return true;
   for (size_t i = 0; i < n; i++)
-    if (f[i].source == SCN_FROM_WORLD)
-      return scn_wrong(r, scn_get(r, map, f[i].name), f[i].name, "is known in the simulated world only: write expect_sim");
+    if (f[i].source == SCN_FROM_WORLD) {
+      return scn_wrong(r, scn_get(r, map, f[i].name), f[i].name,
+                       "is known in the simulated world only: write expect_sim");
+    }
   return true;
 }
 

@@ -101,8 +101,8 @@ static bool is_column(const char *mock_name, const char *wanted) {
   return *mock_name == '\0' || strcmp(mock_name, "timestamp") == 0;
 }
 
-/* The server stamps a row that came without a designated timestamp, by its own clock; a time among those of the workload
- * is no stamp, it was sent. */
+/* The server stamps a row that came without a designated timestamp, by its own clock; a time among those of the
+ * workload is no stamp, it was sent. */
 static bool is_server_stamp(const struct oracle *o, const char *name, const struct mock_value *v) {
   if (!is_column(name, "")) return false;
   int64_t first = v->type == QWP_TYPE_TIMESTAMP ? WORKLOAD_T_NS / 1000 : WORKLOAD_T_NS;

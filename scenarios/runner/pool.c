@@ -106,7 +106,8 @@ static void fail_job(struct pool *p, size_t index, int status) {
   char end[96];
   tell_end(status, end, sizeof end);
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-    snprintf(r.why, sizeof r.why, "%s: hangs: ended after %" PRId64 " s of real time", path, p->o->job_limit_ns / 1000000000);
+    snprintf(r.why, sizeof r.why, "%s: hangs: ended after %" PRId64 " s of real time", path,
+             p->o->job_limit_ns / 1000000000);
   else
     snprintf(r.why, sizeof r.why, "%s: the process that ran it %s", path, end);
   finish(p, index, &r);
@@ -134,7 +135,8 @@ static void bury(struct pool *p, int slot, int status) {
 static void fail_what_is_left(struct pool *p) {
   for (size_t i = 0; i < p->jobs->count; i++) {
     struct record r = {.verdict = VERDICT_ERROR};
-    snprintf(r.why, sizeof r.why, "%s: was not run to its end: its worker process was lost", p->jobs->at[i].scenario->path);
+    snprintf(r.why, sizeof r.why, "%s: was not run to its end: its worker process was lost",
+             p->jobs->at[i].scenario->path);
     finish(p, i, &r); /* of one that is done nothing changes */
   }
 }

@@ -72,7 +72,8 @@ def main(mode, *files):
             pass  # the mock refused it; the liar says all is well all the same
         return reply(rows)
     if mode == "no-close":        # all rows, and then the socket is dropped
-        send(request["config"], [bytes.fromhex(line) for line in pathlib.Path(files[0]).read_text().split()], polite=False)
+        frames = [bytes.fromhex(line) for line in pathlib.Path(files[0]).read_text().split()]
+        send(request["config"], frames, polite=False)
         return reply(rows)
     if mode == "silent":          # claims rows that it never sent
         return reply(rows)

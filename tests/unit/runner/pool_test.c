@@ -39,7 +39,8 @@ static void count(void *ctx, const struct job *j) {
 }
 
 static bool ran(int workers, void (*run)(struct job *, const struct world_options *, int)) {
-  struct pool_options o = {.workers = workers, .journal_fd = -1, .job_limit_ns = INT64_MAX, .on_done = count, .run = run};
+  struct pool_options o = {
+      .workers = workers, .journal_fd = -1, .job_limit_ns = INT64_MAX, .on_done = count, .run = run};
   return pool_run(&jobs, &o);
 }
 
