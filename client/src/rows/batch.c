@@ -99,12 +99,12 @@ static enum qwp_status no_room(enum qwp_status st, const struct qwp_table *t, st
 static inline enum qwp_status begin_value(struct qwp_batch *b, const char *col, size_t coln, unsigned code, size_t n,
                                           struct qwp_column **out, struct qwp_error *err) {
   struct qwp_table *t = b->open;
+  *out = NULL;
   if (!t) return no_row(err);
   uint32_t count = t->count;
   struct qwp_column *c = qwp_table_expected(t, col, coln, code);
   enum qwp_status st = c ? QWP_OK : qwp_table_column(t, col, coln, code, b->name_bytes_max, &c, err);
   if (st != QWP_OK) return st;
-  *out = NULL;
   if (c->set_row == t->rows) return QWP_OK;
   st = qwp_column_reserve(c, t->rows, n);
   if (st != QWP_OK) {

@@ -94,7 +94,7 @@ static void table_equals_vocabulary(void **state) {
   size_t room = 0;
   while (getline(&line, &room, f) > 0) {
     if (line[0] == '#') continue;
-    const char *column[COLUMNS];
+    const char *column[COLUMNS] = {0};
     assert_true(cut(line, column));
     assert_true(rows < count);
     const struct qwp_key *key = &table[rows++]; /* in the same order */
