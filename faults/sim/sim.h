@@ -66,7 +66,7 @@ struct sim *sim_new(const struct sim_options *o);
 void sim_del(struct sim *s);
 
 /* Fills *ops with the client's view of this world: net and clock are those of the sim,
- * memory is malloc, and there is no disk yet (every file call is -ENOSYS).
+ * memory is malloc. It has no disk: every file call is -ENOSYS.
  *
  * wait() inside a loop's step notes socket, interest and deadline and returns -EAGAIN
  * (but with timeout 0 it looks and answers). Outside a step it runs the world until the

@@ -13,15 +13,12 @@
 #include "core/utf8.h"
 #include "qwp/wire.h"
 
-#define REFUSE(err, status, ...) mock_refuse(err, status, (err)->offset, __VA_ARGS__)
 #define DESIGNATED_NAME "timestamp"
 #define YEAR_10000_US INT64_C(253402300800000000)
 
 static bool out_of_memory(struct mock_decode_error *err) {
-  return REFUSE(err, QWP_ST_INTERNAL_ERROR, "out of memory");
+  return MOCK_REFUSE(err, QWP_ST_INTERNAL_ERROR, "out of memory");
 }
-
-static bool is_timestamp(uint8_t type) { return type == QWP_TYPE_TIMESTAMP || type == QWP_TYPE_TIMESTAMP_NANOS; }
 
 /* ---- table ------------------------------------------------------------------------------- */
 
@@ -36,7 +33,7 @@ static bool new_table_legal(const struct mock_block *b) {
   for (size_t i = 0; i < b->column_count; i++) {
     const struct mock_column *c = &b->columns[i];
     if (c->name_n == 0) {
-      if (!is_timestamp(c->type) || ++unnamed > 1) return false;
+      if (!mock_type_is_timestamp(c->type) || ++unnamed > 1) return false;
     } else if (!mock_name_column_legal(c->name, c->name_n)) {
       return false;
     }
@@ -64,7 +61,7 @@ static bool fill_new_table(struct mock_tables *t, struct mock_table *table, cons
     const struct mock_column *c = &b->columns[i];
     if (c->name_n == 0 || named_designated(c)) {
       if (table->designated != MOCK_NO_COLUMN) continue;
-      const uint8_t type = is_timestamp(c->type) ? c->type : QWP_TYPE_TIMESTAMP;
+      const uint8_t type = mock_type_is_timestamp(c->type) ? c->type : QWP_TYPE_TIMESTAMP;
       table->designated = mock_table_add_column(t, table, DESIGNATED_NAME, name_n, type);
       if (table->designated == MOCK_NO_COLUMN) return false;
     } else if (!mock_array_tells_nothing(c) && mock_table_find_column(table, c->name, c->name_n) == MOCK_NO_COLUMN &&
@@ -83,7 +80,7 @@ static struct mock_table *find_or_create(struct mock_tables *t, const struct moc
   /* A table that memory failed in the middle of has no designated column: never used. */
   if (table && table->designated != MOCK_NO_COLUMN) return table;
   if (table || !new_table_legal(b)) {
-    REFUSE(err, QWP_ST_INTERNAL_ERROR, "failed to create table update details for: %.*s", (int)b->name_n, b->name);
+    MOCK_REFUSE(err, QWP_ST_INTERNAL_ERROR, "failed to create table update details for: %.*s", (int)b->name_n, b->name);
     return NULL;
   }
   if (!new_arrays_legal(b, err)) return NULL;
@@ -112,7 +109,7 @@ static struct mock_pending_table *pending_table(struct mock_pending *p, const st
   const bool used = exists && index < p->by_table_count && p->by_table[index];
   if (used) return p->by_table[index];
   if (p->distinct >= p->max_distinct) {
-    REFUSE(err, QWP_ST_WRITE_ERROR, "too many distinct tables, limit: %zu", p->max_distinct);
+    MOCK_REFUSE(err, QWP_ST_WRITE_ERROR, "too many distinct tables, limit: %zu", p->max_distinct);
     return NULL;
   }
   struct mock_table *table = find_or_create(p->tables, b, &index, err);
@@ -132,8 +129,8 @@ static struct mock_pending_table *pending_table(struct mock_pending *p, const st
 /* ---- columns ------------------------------------------------------------------------------- */
 
 static bool invalid_column(const struct mock_block *b, const struct mock_column *c, struct mock_decode_error *err) {
-  return REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "invalid column name [table=%.*s, column=%.*s]", (int)b->name_n, b->name,
-                (int)c->name_n, c->name);
+  return MOCK_REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "invalid column name [table=%.*s, column=%.*s]", (int)b->name_n,
+                     b->name, (int)c->name_n, c->name);
 }
 
 /* The table's column for a column of the block, made if need be; MOCK_NO_COLUMN if that cannot be told. */
@@ -141,13 +138,13 @@ static bool resolve(struct mock_tables *t, struct mock_table *table, const struc
                     const struct mock_column *c, size_t *column, struct mock_decode_error *err) {
   if (c->name_n == 0) {
     *column = table->designated;
-    return is_timestamp(c->type) || invalid_column(b, c, err);
+    return mock_type_is_timestamp(c->type) || invalid_column(b, c, err);
   }
   *column = mock_table_find_column(table, c->name, c->name_n);
   if (*column != MOCK_NO_COLUMN) return true;
   if (!mock_name_column_legal(c->name, c->name_n)) return invalid_column(b, c, err);
   if (table->column_count >= QWP_MAX_COLUMNS)
-    return REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "too many columns in table: %.*s", (int)b->name_n, b->name);
+    return MOCK_REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "too many columns in table: %.*s", (int)b->name_n, b->name);
   if (mock_type_is_array(c->type) && !mock_array_can_create(c, err)) return false;
   if (mock_array_tells_nothing(c)) return true;
   *column = add_column(t, table, c);
@@ -157,7 +154,8 @@ static bool resolve(struct mock_tables *t, struct mock_table *table, const struc
 /* Text or an array in a designated column is an internal error of the server, whatever it says. */
 static bool designated_type_legal(uint8_t wire, struct mock_decode_error *err) {
   if (!mock_cell_is_text(wire) && !mock_type_is_array(wire)) return true;
-  return REFUSE(err, QWP_ST_INTERNAL_ERROR, "designated timestamp cannot be read from %s", mock_column_type_name(wire));
+  return MOCK_REFUSE(err, QWP_ST_INTERNAL_ERROR, "designated timestamp cannot be read from %s",
+                     mock_column_type_name(wire));
 }
 
 static bool plan_column(struct mock_plan *plan, const struct mock_table *table, const struct mock_column *c,
@@ -237,9 +235,9 @@ static int64_t server_time(const struct append *a, uint8_t type) {
 
 static bool check_designated(const struct append *a, const struct mock_cell *cell, uint8_t type) {
   const int64_t v = (int64_t)cell->word;
-  if (v < 0) return REFUSE(a->err, QWP_ST_WRITE_ERROR, "designated timestamp before 1970-01-01 is not allowed");
+  if (v < 0) return MOCK_REFUSE(a->err, QWP_ST_WRITE_ERROR, "designated timestamp before 1970-01-01 is not allowed");
   if (type == QWP_TYPE_TIMESTAMP && v >= YEAR_10000_US)
-    return REFUSE(a->err, QWP_ST_WRITE_ERROR, "designated timestamp beyond 9999-12-31 is not allowed");
+    return MOCK_REFUSE(a->err, QWP_ST_WRITE_ERROR, "designated timestamp beyond 9999-12-31 is not allowed");
   return true;
 }
 
@@ -280,7 +278,7 @@ static bool symbol_bad_utf8(const struct mock_column *c, const struct mock_cell 
 static bool designated_cell(struct append *a, const struct mock_plan_column *pc, size_t row, bool by_bitmap,
                             struct mock_cell *cell) {
   if (!cell->null) return check_designated(a, cell, pc->type) && store_cell(a, pc, row, cell);
-  if (!by_bitmap) return REFUSE(a->err, QWP_ST_WRITE_ERROR, "designated timestamp column cannot be NULL");
+  if (!by_bitmap) return MOCK_REFUSE(a->err, QWP_ST_WRITE_ERROR, "designated timestamp column cannot be NULL");
   if (a->p->level != MOCK_ROWS_FULL) return true;
   cell->null = false;
   cell->word = (uint64_t)server_time(a, pc->type);
@@ -295,7 +293,7 @@ MOCK_RARE static bool append_cells(struct append *a, const struct mock_plan_colu
     struct mock_cell cell;
     mock_cells_next(&cells, &cell);
     if (c->type == QWP_TYPE_SYMBOL && symbol_bad_utf8(c, &cell))
-      return REFUSE(a->err, QWP_ST_WRITE_ERROR, "invalid UTF8 in value for ");
+      return MOCK_REFUSE(a->err, QWP_ST_WRITE_ERROR, "invalid UTF8 in value for ");
     if (pc->convert && !pc->convert(&coercion, &cell, a->err)) return false;
     const bool stored = pc->designated ? designated_cell(a, pc, row, mock_column_row_null(c, row), &cell)
                                        : store_cell(a, pc, row, &cell);

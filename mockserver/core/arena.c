@@ -21,14 +21,6 @@ void mock_arena_free(struct mock_arena *a) {
   }
 }
 
-void mock_arena_reset(struct mock_arena *a) {
-  if (!a->chunks) return;
-  struct mock_arena older = {.chunks = a->chunks->next};
-  mock_arena_free(&older);
-  a->chunks->next = NULL;
-  a->chunks->used = 0;
-}
-
 void *mock_arena_room(struct mock_arena *a, size_t n) {
   if (n > SIZE_MAX / 2) return NULL;
   const size_t need = (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);

@@ -15,7 +15,6 @@ struct mock_arena {
 };
 
 void mock_arena_free(struct mock_arena *a);  /* every text is gone; usable again */
-void mock_arena_reset(struct mock_arena *a); /* the same, but the newest chunk is kept for what comes */
 /* n bytes, aligned for doubles, pointers and what is smaller. NULL = out of memory. */
 void *mock_arena_room(struct mock_arena *a, size_t n);
 /* A copy of p[0..n), NULL = out of memory. */

@@ -4,8 +4,7 @@
 
 #include "core/reader.h"
 
-/* Refusals keep the offset the decoder gave (that of the block). */
-#define REFUSE(err, ...) mock_refuse(err, QWP_ST_SCHEMA_MISMATCH, (err)->offset, __VA_ARGS__)
+#define MISMATCH(err, ...) MOCK_REFUSE(err, QWP_ST_SCHEMA_MISMATCH, __VA_ARGS__)
 
 static size_t element_count(const uint8_t *p) {
   size_t n = 1;
@@ -20,10 +19,10 @@ size_t mock_array_bytes(const uint8_t *p) { return header_bytes(p) + element_cou
 /* ---- which columns ----------------------------------------------------------------------- */
 
 bool mock_array_can_create(const struct mock_column *c, struct mock_decode_error *err) {
-  if (c->type == QWP_TYPE_LONG_ARRAY) return REFUSE(err, "long arrays are not supported, only double arrays");
+  if (c->type == QWP_TYPE_LONG_ARRAY) return MISMATCH(err, "long arrays are not supported, only double arrays");
   if (c->other_dims == 0) return true;
-  return REFUSE(err, "array dimensionality mismatch in QWP batch [column=%.*s, expectedDims=%u, actualDims=%u]",
-                (int)c->name_n, c->name, c->dims, c->other_dims);
+  return MISMATCH(err, "array dimensionality mismatch in QWP batch [column=%.*s, expectedDims=%u, actualDims=%u]",
+                  (int)c->name_n, c->name, c->dims, c->other_dims);
 }
 
 bool mock_array_fits(const struct mock_column *c, unsigned dims, struct mock_decode_error *err) {
@@ -32,8 +31,8 @@ bool mock_array_fits(const struct mock_column *c, unsigned dims, struct mock_dec
   char expected[MOCK_ARRAY_NAME_BYTES], actual[MOCK_ARRAY_NAME_BYTES];
   mock_array_type_name(dims, expected);
   mock_array_type_name(c->dims, actual);
-  return REFUSE(err, "array dimensionality mismatch [column=%.*s, expected=%s, actual=%s]", (int)c->name_n, c->name,
-                expected, actual);
+  return MISMATCH(err, "array dimensionality mismatch [column=%.*s, expected=%s, actual=%s]", (int)c->name_n, c->name,
+                  expected, actual);
 }
 
 void mock_array_type_name(unsigned dims, char out[MOCK_ARRAY_NAME_BYTES]) {

@@ -1,9 +1,8 @@
 #include "core/cells.h"
 
 #include "core/arrays.h"
-#include "qwp/wire.h"
 
-#define LONG_NULL ((uint64_t)1 << 63) /* the smallest int64 */
+#define SIGN_BIT ((uint64_t)1 << 63)
 
 bool mock_cell_is_text(uint8_t type) {
   return type == QWP_TYPE_SYMBOL || type == QWP_TYPE_VARCHAR || type == QWP_TYPE_BINARY || type == QWP_TYPE_UUID ||
@@ -53,7 +52,7 @@ static void words(struct mock_cell *out, const uint8_t *p, size_t n) {
   out->text_n = n;
   out->null = true;
   for (size_t i = 0; i < n; i += 8)
-    if (mock_load64(p + i) != LONG_NULL) out->null = false;
+    if (mock_load64(p + i) != MOCK_LONG_NULL) out->null = false;
 }
 
 static void next_float(struct mock_cell *out, const uint8_t *p) {
@@ -63,7 +62,7 @@ static void next_float(struct mock_cell *out, const uint8_t *p) {
 
 static void next_double(struct mock_cell *out, const uint8_t *p) {
   out->word = mock_load64(p);
-  out->null = (out->word & ~LONG_NULL) > UINT64_C(0x7FF0000000000000);
+  out->null = (out->word & ~SIGN_BIT) > UINT64_C(0x7FF0000000000000);
 }
 
 static void next_bytes(struct mock_cell *out, const struct mock_column *c, size_t i) {
@@ -110,7 +109,7 @@ void mock_cells_next(struct mock_cells *cells, struct mock_cell *out) {
     case QWP_TYPE_LONG_ARRAY: next_array(cells, out); return;
     default: /* LONG, DATE, TIMESTAMP, TIMESTAMP_NANOS */
       out->word = mock_load64(c->values + i * 8);
-      out->null = out->word == LONG_NULL;
+      out->null = out->word == MOCK_LONG_NULL;
       return;
   }
 }

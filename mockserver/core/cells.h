@@ -15,6 +15,7 @@
 #include "core/decode.h"
 #include "core/dict.h"
 #include "core/reader.h"
+#include "qwp/wire.h"
 
 struct mock_cell {
   bool null;
@@ -24,10 +25,16 @@ struct mock_cell {
   size_t text_n;
 };
 
+#define MOCK_LONG_NULL ((uint64_t)1 << 63) /* the smallest int64 stands for no value [WIRE-NULL-005] */
+
 /* Types whose cells are bytes that mean themselves (arrays are not among them). */
 bool mock_cell_is_text(uint8_t type);
 /* Types without a null in storage: their nulls are 0. */
 bool mock_cell_never_null(uint8_t type);
+
+static inline bool mock_type_is_timestamp(uint8_t type) {
+  return type == QWP_TYPE_TIMESTAMP || type == QWP_TYPE_TIMESTAMP_NANOS;
+}
 
 struct mock_cells {
   const struct mock_column *column;

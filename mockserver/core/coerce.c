@@ -12,8 +12,6 @@
 #include "core/utf8.h"
 #include "qwp/wire.h"
 
-/* Refusals keep the offset the decoder gave (that of the block). */
-#define REFUSE(err, status, ...) mock_refuse(err, status, (err)->offset, __VA_ARGS__)
 #define NAME(c) (int)(c)->column_n, (c)->column
 
 /* ---- numbers ------------------------------------------------------------------------ */
@@ -71,9 +69,9 @@ static bool in_range(const struct mock_coercion *c, struct mock_cell *cell, cons
                      struct mock_decode_error *err) {
   const int64_t v = (int64_t)cell->word;
   if (cell->null || (v >= min && v <= max)) return true;
-  return REFUSE(err, QWP_ST_SCHEMA_MISMATCH,
-                "integer value %" PRId64 " out of range for %s [column=%.*s, min=%" PRId64 ", max=%" PRId64 "]", v,
-                type, NAME(c), min, max);
+  return MOCK_REFUSE(err, QWP_ST_SCHEMA_MISMATCH,
+                     "integer value %" PRId64 " out of range for %s [column=%.*s, min=%" PRId64 ", max=%" PRId64 "]", v,
+                     type, NAME(c), min, max);
 }
 
 static bool integer_to_byte(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
@@ -103,15 +101,15 @@ static bool whole_number(const struct mock_coercion *c, struct mock_cell *cell, 
   const double d = as_double(cell->word);
   if (cell->null) return true;
   if (!(d >= -9223372036854775808.0 && d < 9223372036854775808.0) || (double)(int64_t)d != d)
-    return REFUSE(err, QWP_ST_SCHEMA_MISMATCH,
-                  "double value %.17g loses precision when converted to %s [column=%.*s]", d, type, NAME(c));
+    return MOCK_REFUSE(err, QWP_ST_SCHEMA_MISMATCH,
+                       "double value %.17g loses precision when converted to %s [column=%.*s]", d, type, NAME(c));
   cell->word = (uint64_t)(int64_t)d;
   return true;
 }
 
 static bool double_to_long(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
   if (!whole_number(c, cell, "LONG", err)) return false;
-  cell->null = cell->null || cell->word == (uint64_t)1 << 63;
+  cell->null = cell->null || cell->word == MOCK_LONG_NULL;
   return true;
 }
 
@@ -158,14 +156,14 @@ static bool boolean_to_text(struct mock_coercion *c, struct mock_cell *cell, str
 static bool text_to_symbol(struct mock_coercion *c, struct mock_cell *cell, struct mock_decode_error *err) {
   (void)c;
   if (cell->null || mock_utf8_valid((const uint8_t *)cell->text, cell->text_n)) return true;
-  return REFUSE(err, QWP_ST_WRITE_ERROR, "invalid UTF8 in value for ");
+  return MOCK_REFUSE(err, QWP_ST_WRITE_ERROR, "invalid UTF8 in value for ");
 }
 
 static bool cannot_parse(struct mock_coercion *c, const struct mock_cell *cell, const char *type,
                          struct mock_decode_error *err) {
   const int shown = cell->text_n < 64 ? (int)cell->text_n : 64;
-  return REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "cannot parse %s from string [value=%.*s, column=%.*s]", type, shown,
-                cell->text, NAME(c));
+  return MOCK_REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "cannot parse %s from string [value=%.*s, column=%.*s]", type, shown,
+                     cell->text, NAME(c));
 }
 
 /* strtoll and strtod want an end, and take what a server does not (blanks, hex, "inf"): only
@@ -248,7 +246,7 @@ static bool micros_to_nanos(struct mock_coercion *c, struct mock_cell *cell, str
   const int64_t us = (int64_t)cell->word;
   if (cell->null) return true;
   if (us > INT64_MAX / 1000 || us < INT64_MIN / 1000)
-    return REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "timestamp overflow converting micros to nanos: %" PRId64, us);
+    return MOCK_REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "timestamp overflow converting micros to nanos: %" PRId64, us);
   cell->word = (uint64_t)(us * 1000);
   return true;
 }
@@ -268,11 +266,10 @@ static bool as_it_is(struct mock_coercion *c, struct mock_cell *cell, struct moc
 /* ---- the table ------------------------------------------------------------------------ */
 
 static bool is_integer(uint8_t type) { return type >= QWP_TYPE_BYTE && type <= QWP_TYPE_LONG; }
-static bool is_timestamp(uint8_t type) { return type == QWP_TYPE_TIMESTAMP || type == QWP_TYPE_TIMESTAMP_NANOS; }
 static bool is_string(uint8_t type) { return type == QWP_TYPE_VARCHAR || type == QWP_TYPE_SYMBOL; }
 
 static mock_coerce from_integer(uint8_t wire, uint8_t column) {
-  if (is_timestamp(column) || is_string(column)) return is_string(column) ? integer_to_text : as_it_is;
+  if (mock_type_is_timestamp(column) || is_string(column)) return is_string(column) ? integer_to_text : as_it_is;
   switch (column) {
     case QWP_TYPE_BYTE: return integer_to_byte;
     case QWP_TYPE_SHORT: return integer_to_short;
@@ -358,7 +355,7 @@ static bool says_cannot_write(uint8_t wire, uint8_t column) {
   if (column == QWP_TYPE_DOUBLE_ARRAY) return true;
   if (wire == QWP_TYPE_BINARY || column == QWP_TYPE_IPV4 || column == QWP_TYPE_BINARY) return false;
   if (mock_type_is_array(wire)) return true;
-  if (wire == QWP_TYPE_BOOLEAN || wire == QWP_TYPE_SYMBOL || is_timestamp(wire)) return true;
+  if (wire == QWP_TYPE_BOOLEAN || wire == QWP_TYPE_SYMBOL || mock_type_is_timestamp(wire)) return true;
   return column == QWP_TYPE_BOOLEAN || column == QWP_TYPE_CHAR || column == QWP_TYPE_SYMBOL;
 }
 
@@ -371,8 +368,8 @@ bool mock_coerce_find(uint8_t wire, uint8_t column, const struct mock_coercion *
   char array[MOCK_ARRAY_NAME_BYTES];
   const char *name = column_type_name(column, c->dims, array);
   if (says_cannot_write(wire, column))
-    return REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "cannot write %s to column [column=%.*s, type=%s]",
-                  mock_column_type_name(wire), NAME(c), name);
-  return REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "type coercion from %s to %s is not supported [column=%.*s]",
-                mock_column_type_name(wire), name, NAME(c));
+    return MOCK_REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "cannot write %s to column [column=%.*s, type=%s]",
+                       mock_column_type_name(wire), NAME(c), name);
+  return MOCK_REFUSE(err, QWP_ST_SCHEMA_MISMATCH, "type coercion from %s to %s is not supported [column=%.*s]",
+                     mock_column_type_name(wire), name, NAME(c));
 }

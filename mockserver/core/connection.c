@@ -15,6 +15,8 @@ struct mock_conn *mock_conn_new(struct mock *m, void *peer) {
   c->link = ++m->links;
   c->upgrade_at_ns = INT64_MAX;
   c->director.upgraded_ns = -1;
+  mock_mask_keys_init(&c->mask_keys);
+  c->mask_keys.over = m->options.replayed;
   c->next = m->live;
   if (m->live) m->live->prev = c;
   m->live = c;
@@ -50,6 +52,11 @@ void mock_conn_violation(struct mock_conn *c, const char *requirement, int64_t w
   mock_journal_int(&m->journal, "offset", offset);
   mock_journal_string(&m->journal, "text", text);
   mock_journal_end(&m->journal);
+}
+
+/* Without memory it is not remembered, and passes for new. */
+bool mock_conn_seen_before(struct mock_id_set *set, uint64_t bits) {
+  return mock_id_set_reserve(set, 1) && !mock_id_set_add(set, (int64_t)bits);
 }
 
 /* ---- the end ---------------------------------------------------------------------- */

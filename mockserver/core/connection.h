@@ -18,7 +18,9 @@
 #include "core/decode.h"
 #include "core/dict.h"
 #include "core/director.h"
+#include "core/id_set.h"
 #include "core/journal.h"
+#include "core/mask_keys.h"
 #include "core/mock.h"
 #include "core/out.h"
 #include "core/repeat.h"
@@ -50,6 +52,8 @@ struct mock {
   struct mock_entry_state *entries; /* beside script->entries */
   struct mock_record **records;     /* [number - 1] */
   size_t record_count, record_cap;
+  struct mock_id_set upgrade_keys;  /* hashes of every Sec-WebSocket-Key so far */
+  struct mock_id_set first_masks;   /* the first two mask keys of every connection */
   int readers;
   struct mock_conn *live;
   int64_t links;
@@ -91,6 +95,7 @@ struct mock_conn {
 
   struct mock_out rx;       /* a frame that is not wholly here, as it came */
   struct mock_out held;     /* read but not to be looked at yet */
+  struct mock_mask_keys mask_keys;
   uint64_t frame_max;
   int64_t cap;              /* advertised, <= 0 = none */
 
@@ -143,6 +148,9 @@ static inline bool mock_conn_held(const struct mock_conn *c) {
   if (c->drain_rate > 0 && c->drain_at_ns > c->m->now_ns) return true;
   return c->blocked && ((s && s->blocking_acks) || c->out.n > MOCK_OUT_QUEUE_BYTES);
 }
+
+/* Says that a connection brought these 64 bits. True: another one had brought them before. */
+bool mock_conn_seen_before(struct mock_id_set *set, uint64_t bits);
 
 /* handshake.c */
 size_t mock_conn_head(struct mock_conn *c, const uint8_t *p, size_t n); /* returns bytes used */

@@ -25,6 +25,7 @@ struct mock_limits {
   uint64_t max_rows;     /* QWP_MAX_ROWS */
   uint64_t max_columns;  /* QWP_MAX_COLUMNS */
   uint64_t max_symbols;  /* of the connection's dictionary */
+  size_t max_tables;     /* distinct ones that a connection may write to [LIMIT-002]; the decoder does not count them */
   bool gap_is_error;     /* profile doc: 0x0D; jul2026: filled with "no string" */
 };
 

@@ -88,7 +88,7 @@ static bool decode_boolean(const struct mock_column_input *in, struct mock_colum
 /* The one place that meets a Gorilla body. With fewer than three values there are no bits, so
  * the body is a raw array of that many values [WIRE-GOR-011, WIRE-GOR-012]. */
 static bool decode_gorilla(const struct mock_column_input *in, struct mock_column *c) {
-  if (c->present > 2) return mock_reader_fail(in->reader, "gorilla timestamps are not decoded yet");
+  if (c->present > 2) return mock_reader_fail(in->reader, "gorilla timestamps are not supported by this mock");
   c->ts_encoding = QWP_TS_RAW;
   c->values_n = c->present * 8;
   c->values = mock_reader_take(in->reader, c->values_n);
@@ -297,6 +297,6 @@ uint8_t mock_column_type_width(uint8_t type) {
 
 bool mock_column_decode_any(const struct mock_column_input *in, struct mock_column *c) {
   const struct decoder *decoder = &decoders[c->type];
-  if (!decoder->decode) return mock_reader_fail(in->reader, "%s columns are not decoded yet", decoder->name);
+  if (!decoder->decode) return mock_reader_fail(in->reader, "%s columns are not supported by this mock", decoder->name);
   return decoder->decode(in, c, decoder->width);
 }

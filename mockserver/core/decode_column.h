@@ -38,7 +38,7 @@ uint8_t mock_column_type_width(uint8_t type);
 bool mock_column_decode_any(const struct mock_column_input *in, struct mock_column *c);
 
 /* Reads the section at the cursor into *c, whose name, type and width are set. false: the
- * reader's error tells. A type that exists but has no decoder yet is refused with 0x05.
+ * reader's error tells. A type that exists but has no decoder here is refused with 0x05.
  * Fixed-width values without nulls, the usual case, are taken on the spot. */
 static inline bool mock_column_decode(const struct mock_column_input *in, struct mock_column *c) {
   const uint8_t *p = in->reader->p;

@@ -8,7 +8,7 @@
 struct mock_dict {
   const struct mock_text **texts; /* NULL = an id that only a gap created */
   size_t count, capacity;
-  struct mock_arena arena; /* a redefined text stays until reset */
+  struct mock_arena arena; /* a redefined text stays */
 };
 
 struct mock_dict *mock_dict_new(void) { return calloc(1, sizeof(struct mock_dict)); }
@@ -18,11 +18,6 @@ void mock_dict_del(struct mock_dict *d) {
   mock_arena_free(&d->arena);
   free(d->texts);
   free(d);
-}
-
-void mock_dict_reset(struct mock_dict *d) {
-  d->count = 0;
-  mock_arena_reset(&d->arena);
 }
 
 size_t mock_dict_count(const struct mock_dict *d) { return d->count; }

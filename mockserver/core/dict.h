@@ -9,7 +9,6 @@
 struct mock_dict;
 struct mock_dict *mock_dict_new(void);
 void mock_dict_del(struct mock_dict *d);
-void mock_dict_reset(struct mock_dict *d); /* empty again, memory kept */
 
 size_t mock_dict_count(const struct mock_dict *d);
 /* Text of an id < count, or NULL for an id that only a gap created. */

@@ -22,6 +22,21 @@ static void on_broken(struct mock_conn *c, const struct mock_ws_frame *f) {
   mock_conn_close(c, "dropped");
 }
 
+/* The mask keys call for a closer look. Cold: it is due some 30 times in a milliard of frames. */
+__attribute__((cold, noinline)) static void judge_mask_keys(struct mock_conn *c) {
+  struct mock_mask_keys *k = &c->mask_keys;
+  const char *wrong = mock_mask_keys_judge(k);
+  if (!wrong && mock_mask_keys_first_pair(k) && mock_conn_seen_before(&c->m->first_masks, k->pair)) {
+    wrong = "the first two mask keys are those of another connection";
+    k->over = true;
+  }
+  if (wrong) mock_conn_violation(c, "WS-001", -1, 0, wrong);
+}
+
+static inline void take_mask_key(struct mock_conn *c, const struct mock_ws_frame *f) {
+  if (mock_mask_keys_take(&c->mask_keys, f->key)) judge_mask_keys(c);
+}
+
 static void on_ping(struct mock_conn *c, const uint8_t *p, size_t n) {
   struct mock *m = c->m;
   struct mock_journal_place at;
@@ -86,6 +101,7 @@ static void on_reader_message(struct mock_conn *c, const uint8_t *p, size_t n) {
 
 static void on_frame(struct mock_conn *c, const struct mock_ws_frame *f, const uint8_t *p, size_t n) {
   bool strict = c->m->options.script && c->m->options.script->strict_refuse;
+  take_mask_key(c, f);
   if (!f->minimal) mock_conn_violation(c, "WS-003", -1, 1, "length of a frame not in its shortest form");
   if (!f->minimal && strict) {
     mock_conn_close_frame(c, 1002, "length of a frame not in its shortest form", "sent close 1002");
@@ -196,6 +212,7 @@ static inline size_t usual_frame(struct mock_conn *c, const uint8_t *p, size_t n
   uint8_t *payload = mock_out_reserve(&c->m->scratch, payload_n);
   if (!payload) return 0;
   mock_ws_unmask(payload, p + f.header_n, payload_n, f.key);
+  take_mask_key(c, &f);
   mock_conn_message(c, payload, payload_n);
   return whole;
 }

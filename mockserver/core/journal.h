@@ -69,7 +69,4 @@ void mock_journal_flush(struct mock_journal *j);
 /* s[0..n) as a JSON string, quotes included. Bytes that are no UTF-8 appear as U+00XX. */
 void mock_json_string(struct mock_out *o, const char *s, size_t n);
 
-/* The payload hash: 64 bits, the same in every run and on every machine. */
-uint64_t mock_hash64(const uint8_t *p, size_t n);
-
 #endif

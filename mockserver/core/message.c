@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/connection.h"
+#include "core/hash.h"
 #include "core/reader.h"
 #include "qwp/wire.h"
 
@@ -179,7 +180,7 @@ MOCK_RARE static void write_frame(struct mock_conn *c, const uint8_t *p, size_t 
   mock_journal_int(j, "tables", headed ? p[QWP_HEADER_OFF_TABLES] | p[QWP_HEADER_OFF_TABLES + 1] << 8 : 0);
   mock_journal_int(j, "rows", rows);
   mock_journal_int(j, "bytes", (int64_t)n);
-  mock_journal_hash(j, "hash", mock_hash64(p, n));
+  mock_journal_hash(j, "hash", mock_hash_bytes(p, n));
   if (catchup) mock_journal_int(j, "catchup", 1);
   mock_journal_string(j, "fate", fate);
   if (j->hex) mock_journal_bytes(j, "hex", p, n);

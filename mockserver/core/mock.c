@@ -50,6 +50,8 @@ void mock_del(struct mock *m) {
   if (m->decoder) mock_decoder_del(m->decoder);
   mock_journal_free(&m->journal);
   mock_violations_free(&m->violations);
+  mock_id_set_free(&m->upgrade_keys);
+  mock_id_set_free(&m->first_masks);
   mock_out_free(&m->scratch);
   free(m);
 }

@@ -47,6 +47,17 @@ void mock_out_le(struct mock_out *o, uint64_t v, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) at[i] = (uint8_t)(v >> (8 * i));
 }
 
+void mock_out_hex(struct mock_out *o, const void *bytes, size_t n) {
+  static const char digits[] = "0123456789abcdef";
+  const uint8_t *p = bytes;
+  uint8_t *at = mock_out_reserve(o, n > MOCK_OUT_LIMIT_BYTES ? n : 2 * n); /* so much fails, and 2 * n may be small */
+  if (!at) return;
+  for (size_t i = 0; i < n; i++) {
+    *at++ = (uint8_t)digits[p[i] >> 4];
+    *at++ = (uint8_t)digits[p[i] & 15];
+  }
+}
+
 void mock_out_drop_front(struct mock_out *o, size_t n) {
   if (n < o->n) memmove(o->p, o->p + n, o->n - n);
   o->n -= n;

@@ -48,6 +48,7 @@ static inline void mock_out_u8(struct mock_out *o, unsigned v) {
 
 void mock_out_decimal(struct mock_out *o, int64_t v);
 void mock_out_le(struct mock_out *o, uint64_t v, size_t bytes); /* little-endian, 1..8 bytes */
+void mock_out_hex(struct mock_out *o, const void *bytes, size_t n); /* two small digits a byte */
 
 void mock_out_drop_front(struct mock_out *o, size_t n); /* n <= o->n */
 

@@ -16,6 +16,7 @@ struct mock_limits mock_profile_limits(const struct mock_script *s) {
     .max_rows = QWP_MAX_ROWS,
     .max_columns = QWP_MAX_COLUMNS,
     .max_symbols = july ? MOCK_SYMBOLS_JUL2026 : QWP_MAX_SYMBOLS_DOC,
+    .max_tables = MOCK_MAX_TABLES,
     .gap_is_error = !july,
   };
   if (s && s->max_symbols > 0) l.max_symbols = (uint64_t)s->max_symbols;

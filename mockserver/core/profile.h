@@ -9,6 +9,7 @@
 #define MOCK_RECV_BUFFER_BYTES 2097152 /* the server's http.recv.buffer.size */
 #define MOCK_CAP_MARGIN_BYTES 14       /* the longest frame header, taken off for the advertised cap [UPG-RSP-005] */
 #define MOCK_SYMBOLS_JUL2026 1000000
+#define MOCK_MAX_TABLES 10000u         /* the server's qwp.max.tables.per.connection [LIMIT-002] */
 #define MOCK_ACK_BATCH 8               /* this many unacknowledged messages make an OK due [RESP-OK-006] */
 
 const char *mock_profile_name(const struct mock_script *s); /* s may be NULL: "doc" */

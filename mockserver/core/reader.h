@@ -33,6 +33,8 @@ static inline size_t mock_reader_offset(const struct mock_reader *r) { return (s
 /* Fills *err and returns false, so that "return mock_refuse(...)" reads as a refusal. */
 bool mock_refuse(struct mock_decode_error *err, uint8_t status, size_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
+/* The same behind the decoder: the offset it gave, that of the block, stays. */
+#define MOCK_REFUSE(err, status, ...) mock_refuse(err, status, (err)->offset, __VA_ARGS__)
 /* A PARSE_ERROR at the cursor. */
 bool mock_reader_fail(struct mock_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 /* A thing no client may do although the server lets it pass, at `offset`. */

@@ -35,7 +35,7 @@ struct mock_pending *mock_pending_new(struct mock_tables *t) {
   if (!p) return NULL;
   p->tables = t;
   p->level = t->level;
-  p->max_distinct = MOCK_MAX_TABLES_PER_CONNECTION;
+  p->max_distinct = SIZE_MAX;
   return p;
 }
 

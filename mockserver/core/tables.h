@@ -54,8 +54,7 @@ void mock_tables_del(struct mock_tables *t);
 struct mock_pending *mock_pending_new(struct mock_tables *t);
 void mock_pending_del(struct mock_pending *p); /* rolls back */
 
-/* Distinct tables a connection may write to; one more is refused with 0x09 [LIMIT-002]. */
-#define MOCK_MAX_TABLES_PER_CONNECTION 10000u
+/* How many distinct tables it may write to; one more is refused with 0x09 [LIMIT-002]. Without this call: any. */
 void mock_pending_limit_tables(struct mock_pending *p, size_t max);
 
 /* Appends the rows of a block; connection and wire_seq are remembered with each row

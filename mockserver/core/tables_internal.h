@@ -109,8 +109,6 @@ struct mock_pending {
   size_t local_capacity;
 };
 
-#define MOCK_LONG_NULL ((uint64_t)1 << 63) /* the smallest int64 */
-
 /* What the value of a plain column adds to the sum that is folded into the digest of its row. */
 static inline uint64_t mock_plain_hash(const struct mock_plan_column *pc, uint64_t value) {
   return value == MOCK_LONG_NULL ? 0 : mock_mix(value ^ pc->key);

@@ -85,7 +85,7 @@ static void keep_header(struct mock_request *r, struct mock_slice name, struct m
     {"Sec-WebSocket-Key", &r->key}, {"Sec-WebSocket-Version", &r->version},
     {"Content-Length", &r->content_length}, {"Transfer-Encoding", &r->transfer_encoding},
     {"Content-Type", &r->content_type}, {QWP_HDR_CLIENT_ID, &r->client_id},
-    {QWP_HDR_REQUEST_DURABLE_ACK, &durable},
+    {QWP_HDR_REQUEST_DURABLE_ACK, &durable}, {QWP_HDR_MAX_VERSION, &r->max_version},
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (slice_is_nocase(name, known[i].name) && !known[i].slot->p) *known[i].slot = value;
@@ -141,26 +141,27 @@ static bool key_is_good(struct mock_slice key) {
   return true;
 }
 
-static struct mock_verdict verdict(enum mock_verdict_kind kind, int status, const char *text, const char *header) {
-  return (struct mock_verdict){kind, status, text, header};
+static struct mock_verdict verdict(enum mock_verdict_kind kind, int status, const char *text,
+                                   struct mock_slice at) {
+  return (struct mock_verdict){kind, status, text, at};
 }
 
-static struct mock_verdict bad_handshake(const char *text, const char *header) {
-  return verdict(MOCK_VERDICT_CLOSE, 400, text, header);
+static struct mock_verdict bad_handshake(const char *text, struct mock_slice at) {
+  return verdict(MOCK_VERDICT_CLOSE, 400, text, at);
 }
 
 static struct mock_verdict judge_handshake(const struct mock_request *r) {
-  if (r->origin.p) return bad_handshake("Origin header not allowed on QWP WebSocket", "Origin");
-  if (!r->upgrade.p) return bad_handshake("Missing Upgrade header", "Upgrade");
-  if (!slice_is_nocase(r->upgrade, "websocket")) return bad_handshake("Invalid Upgrade header value", "Upgrade");
-  if (!r->connection.p) return bad_handshake("Missing Connection header", "Connection");
+  if (r->origin.p) return bad_handshake("Origin header not allowed on QWP WebSocket", r->origin);
+  if (!r->upgrade.p) return bad_handshake("Missing Upgrade header", r->upgrade);
+  if (!slice_is_nocase(r->upgrade, "websocket")) return bad_handshake("Invalid Upgrade header value", r->upgrade);
+  if (!r->connection.p) return bad_handshake("Missing Connection header", r->connection);
   if (!has_token(r->connection, "upgrade"))
-    return bad_handshake("Connection header must contain 'upgrade'", "Connection");
-  if (!r->key.p) return bad_handshake("Missing Sec-WebSocket-Key header", "Sec-WebSocket-Key");
+    return bad_handshake("Connection header must contain 'upgrade'", r->connection);
+  if (!r->key.p) return bad_handshake("Missing Sec-WebSocket-Key header", r->key);
   if (!key_is_good(r->key))
-    return bad_handshake("Invalid Sec-WebSocket-Key (must be 24-character base64 key)", "Sec-WebSocket-Key");
-  if (!slice_is(r->version, "13")) return verdict(MOCK_VERDICT_CLOSE, 426, NULL, "Sec-WebSocket-Version");
-  return verdict(MOCK_VERDICT_UPGRADE, 101, NULL, NULL);
+    return bad_handshake("Invalid Sec-WebSocket-Key (must be 24-character base64 key)", r->key);
+  if (!slice_is(r->version, "13")) return verdict(MOCK_VERDICT_CLOSE, 426, NULL, r->version);
+  return verdict(MOCK_VERDICT_UPGRADE, 101, NULL, (struct mock_slice){0});
 }
 
 struct mock_verdict mock_request_judge(const struct mock_request *r, const char *role) {
@@ -170,15 +171,15 @@ struct mock_verdict mock_request_judge(const struct mock_request *r, const char 
   bool multipart = type.p && type.n >= 10 && strncasecmp(type.p, "multipart/", 10) == 0;
 
   if (get && (r->body_bytes > 0 || r->body_chunked || multipart))
-    return verdict(MOCK_VERDICT_KEEP, 400, "GET request method cannot have content", "Content-Length");
+    return verdict(MOCK_VERDICT_KEEP, 400, "GET request method cannot have content", r->content_length);
   if (put && !r->content_length.p && !r->body_chunked)
-    return verdict(MOCK_VERDICT_KEEP, 400, "Content-length not specified for POST/PUT request", "Content-Length");
-  if (r->target == MOCK_TARGET_UNKNOWN) return verdict(MOCK_VERDICT_KEEP, 404, "Not Found", NULL);
-  if (!get) return verdict(MOCK_VERDICT_KEEP, 405, NULL, NULL);
+    return verdict(MOCK_VERDICT_KEEP, 400, "Content-length not specified for POST/PUT request", r->content_length);
+  if (r->target == MOCK_TARGET_UNKNOWN) return verdict(MOCK_VERDICT_KEEP, 404, "Not Found", r->path);
+  if (!get) return verdict(MOCK_VERDICT_KEEP, 405, NULL, r->method);
 
   struct mock_verdict v = judge_handshake(r);
   if (v.kind != MOCK_VERDICT_UPGRADE) return v;
   if (r->target == MOCK_TARGET_WRITE && role && (strcmp(role, "REPLICA") == 0 || strcmp(role, "PRIMARY_CATCHUP") == 0))
-    return verdict(MOCK_VERDICT_CLOSE, 421, NULL, NULL);
+    return verdict(MOCK_VERDICT_CLOSE, 421, NULL, (struct mock_slice){0});
   return v;
 }

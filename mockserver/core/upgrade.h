@@ -30,7 +30,7 @@ enum mock_target { MOCK_TARGET_UNKNOWN, MOCK_TARGET_WRITE, MOCK_TARGET_READ };
 struct mock_request {
   struct mock_slice method, path; /* path without query string, as sent */
   enum mock_target target;        /* after collapsing runs of '/' */
-  struct mock_slice origin, upgrade, connection, key, version, client_id;
+  struct mock_slice origin, upgrade, connection, key, version, client_id, max_version;
   struct mock_slice content_length, transfer_encoding, content_type;
   bool durable_ack;               /* X-QWP-Request-Durable-Ack: true, any case */
   uint64_t body_bytes;            /* Content-Length; 0 without one */
@@ -54,7 +54,7 @@ struct mock_verdict {
   enum mock_verdict_kind kind;
   int status;           /* 101, 400, 404, 405, 421, 426 */
   const char *text;     /* body of a 400; for 405 the answer names the method itself */
-  const char *header;   /* the header at fault, NULL = none */
+  struct mock_slice at; /* the value at fault, in the head; absent = none stands there */
 };
 
 /* role: of the node, NULL = STANDALONE; REPLICA and PRIMARY_CATCHUP refuse ingress with 421. */

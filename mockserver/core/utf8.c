@@ -13,9 +13,8 @@ bool mock_utf8_is_ascii(const uint8_t *p, size_t n) {
   return (bits & UINT64_C(0x8080808080808080)) == 0;
 }
 
-/* Length of the valid character at p, 0 = there is none. Unicode 15, table 3-7: only the
- * second byte has ranges of its own. */
-static size_t character(const uint8_t *p, size_t n) {
+/* Unicode 15, table 3-7: only the second byte has ranges of its own. */
+size_t mock_utf8_character(const uint8_t *p, size_t n) {
   const uint8_t lead = p[0];
   if (lead < 0x80) return 1;
   if (lead < 0xC2 || lead > 0xF4) return 0;
@@ -32,7 +31,7 @@ static size_t character(const uint8_t *p, size_t n) {
 size_t mock_utf8_valid_prefix(const uint8_t *p, size_t n) {
   size_t at = 0;
   while (at < n) {
-    const size_t length = character(p + at, n - at);
+    const size_t length = mock_utf8_character(p + at, n - at);
     if (length == 0) break;
     at += length;
   }

@@ -140,7 +140,7 @@ static int serve(const struct options *o, const struct script *script, struct si
   bool watched = sink->journal || sink->follow;
   struct mock_options options = {
     .script = &script->server, .rows = o->rows, .journal = watched ? o->level : MOCK_JOURNAL_OFF, .journal_hex = o->hex,
-    .journal_line = watched ? on_line : NULL, .journal_flush = on_flush, .journal_ctx = sink, .seed = 1};
+    .journal_line = watched ? on_line : NULL, .journal_flush = on_flush, .journal_ctx = sink};
   struct mock_lws *l = mock_lws_start(&options, o->port);
   if (!l) {
     fprintf(stderr, "qwp-mock: cannot listen on 127.0.0.1:%d: %s\n", o->port, strerror(errno));

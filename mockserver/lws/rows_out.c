@@ -14,12 +14,8 @@ static void put_double(struct mock_out *o, double d) {
 }
 
 static void put_hex(struct mock_out *o, const char *p, size_t n) {
-  static const char digits[] = "0123456789abcdef";
   mock_out_u8(o, '"');
-  for (size_t i = 0; i < n; i++) {
-    mock_out_u8(o, (unsigned)digits[(unsigned char)p[i] >> 4]);
-    mock_out_u8(o, (unsigned)digits[p[i] & 0x0F]);
-  }
+  mock_out_hex(o, p, n);
   mock_out_u8(o, '"');
 }
 

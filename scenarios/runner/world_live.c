@@ -30,8 +30,7 @@ static struct mock_lws *start_mock(const struct scn_scenario *s, const struct wo
                             .journal = MOCK_JOURNAL_FULL,
                             .journal_hex = w->full_journal,
                             .journal_line = journal_line,
-                            .journal_ctx = o,
-                            .seed = world_seed(s, w)};
+                            .journal_ctx = o};
   return mock_lws_start(&mo, 0);
 }
 

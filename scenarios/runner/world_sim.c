@@ -63,7 +63,7 @@ static void journal_line(void *ctx, const char *line, size_t n) {
   buffer_line(&w->o->journal, line, n);
 }
 
-static struct mock *make_mock(struct world *w, const struct scn_scenario *s, bool full_journal, uint64_t seed) {
+static struct mock *make_mock(struct world *w, const struct scn_scenario *s, bool full_journal) {
   struct mock_options mo = {
       .clock = {w->sim, sim_now, sim_wall},
       .transport = {w->sim, peer_write, peer_shutdown, peer_close, peer_reset, peer_pause, wake_at, open_listener, peer_limit},
@@ -73,7 +73,6 @@ static struct mock *make_mock(struct world *w, const struct scn_scenario *s, boo
       .journal_hex = full_journal,
       .journal_line = journal_line,
       .journal_ctx = w,
-      .seed = seed,
   };
   return mock_new(&mo);
 }
@@ -119,7 +118,7 @@ static bool build(struct world *w, const struct scn_scenario *s, const struct wo
   struct faults_options fo = {.under = ops, .plan = &s->faults, .trace = true, .reset = sim_reset_hook,
                               .reset_ctx = w->sim, .delay = sim_delay_hook, .delay_ctx = w->sim};
   w->layer = faults_new(&fo);
-  w->mock = make_mock(w, s, opt->full_journal, seed);
+  w->mock = make_mock(w, s, opt->full_journal);
   if (!w->layer || !w->mock) return false;
   struct sim_server server = {w, server_accept, server_received, server_writable, server_ended, server_tick};
   sim_serve(w->sim, &server);

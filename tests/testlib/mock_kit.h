@@ -146,7 +146,8 @@ static inline void kit_close(struct kit *k) {
 static inline void kit_reconnect(struct kit *k) {
   mock_pending_del(k->pending);
   k->pending = mock_pending_new(k->tables);
-  mock_dict_reset(k->dict);
+  mock_dict_del(k->dict);
+  k->dict = mock_dict_new();
   k->wire_seq = 0;
 }
 

@@ -129,8 +129,8 @@ static inline void rig_line(void *ctx, const char *line, size_t n) {
   r->journal[r->journal_n] = '\0';
 }
 
-static inline void rig_start_with(struct rig *r, const struct mock_script *script, enum mock_rows rows,
-                                  enum mock_journal_level journal) {
+static inline void rig_start_as(struct rig *r, const struct mock_script *script, enum mock_rows rows,
+                                enum mock_journal_level journal, bool replayed) {
   memset(r, 0, sizeof *r);
   r->now_ns = 1000000;
   r->wall_ns = 1700000000000000000;
@@ -144,10 +144,16 @@ static inline void rig_start_with(struct rig *r, const struct mock_script *scrip
     .journal = journal,
     .journal_line = rig_line,
     .journal_ctx = r,
-    .seed = 1,
+    .replayed = replayed,
   };
   r->m = mock_new(&o);
   assert_non_null(r->m);
+}
+
+/* The bytes of these tests have one key for all frames and all connections. */
+static inline void rig_start_with(struct rig *r, const struct mock_script *script, enum mock_rows rows,
+                                  enum mock_journal_level journal) {
+  rig_start_as(r, script, rows, journal, true);
 }
 
 static inline void rig_start(struct rig *r, const struct mock_script *script) {
@@ -245,8 +251,8 @@ struct rig_bytes {
 };
 
 /* Appends a masked frame. first = FIN, RSV and opcode as they stand on the wire. */
-static inline void rig_frame(struct rig_bytes *b, unsigned first, const void *payload, size_t n) {
-  static const uint8_t key[4] = {0xA1, 0x02, 0x73, 0xC4};
+static inline void rig_frame_masked(struct rig_bytes *b, unsigned first, const void *payload, size_t n,
+                                    const uint8_t key[4]) {
   assert_true(b->n + n + 14 <= sizeof b->p);
   b->p[b->n++] = (uint8_t)first;
   if (n <= 125) {
@@ -262,6 +268,11 @@ static inline void rig_frame(struct rig_bytes *b, unsigned first, const void *pa
   memcpy(b->p + b->n, key, 4);
   b->n += 4;
   for (size_t i = 0; i < n; i++) b->p[b->n++] = ((const uint8_t *)payload)[i] ^ key[i & 3];
+}
+
+static inline void rig_frame(struct rig_bytes *b, unsigned first, const void *payload, size_t n) {
+  static const uint8_t key[4] = {0xA1, 0x02, 0x73, 0xC4};
+  rig_frame_masked(b, first, payload, n, key);
 }
 
 /* A message of one row: table `t`, LONG column `id`. 36 bytes with flags, as a client lays it out:

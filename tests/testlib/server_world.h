@@ -10,7 +10,7 @@
 
 #define WORLD_HEAD                                                                         \
   "GET /write/v4 HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"                \
-  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nX-QWP-Max-Version: 1\r\n\r\n"
 
 struct world {
   struct mock *m;

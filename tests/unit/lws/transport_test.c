@@ -21,7 +21,7 @@
 
 static const char head[] =
   "GET /write/v4 HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
+  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nX-QWP-Max-Version: 1\r\n\r\n";
 /* An empty message and a Ping, both with a zero key. */
 static const char empty_message[6] = {'\x82', '\x80'}, ping[7] = {'\x89', '\x81', 0, 0, 0, 0, 'p'};
 
@@ -64,7 +64,7 @@ static int client(int port) {
 }
 
 static struct mock_lws *serve(const struct mock_script *script) {
-  struct mock_options o = {.script = script, .rows = MOCK_ROWS_COUNT};
+  struct mock_options o = {.script = script, .rows = MOCK_ROWS_COUNT, .replayed = true};
   struct mock_lws *l = mock_lws_start(&o, 0);
   assert_non_null(l);
   assert_true(mock_lws_port(l) > 0);

@@ -697,6 +697,48 @@ static void unsent_answers_stop_the_reading_at_a_bound(void **state) {
   rig_stop(&r);
 }
 
+/* ---- limits ------------------------------------------------------------------------------ */
+
+/* A message of one row: table `tNNNNN`, LONG column `id`. */
+static void put_row_of_table(int table) {
+  uint8_t message[64];
+  char name[16];
+  const size_t n = rig_message(message, 0, table);
+  snprintf(name, sizeof name, "t%05d", table);
+  uint8_t longer[80];
+  memcpy(longer, message, 14);
+  longer[8] = (uint8_t)(message[8] + 5);
+  longer[14] = 6;
+  memcpy(longer + 15, name, 6);
+  memcpy(longer + 21, message + 16, n - 16);
+  rig_frame(&b, 0x82, longer, n + 5);
+}
+
+/* LIMIT-002, with the server's default. */
+static void a_connection_may_write_to_10000_tables(void **state) {
+  (void)state;
+  struct rig r;
+  rig_start_with(&r, NULL, MOCK_ROWS_COUNT, MOCK_JOURNAL_OFF);
+  struct rig_peer *p = rig_client(&r);
+  b.n = 0;
+  for (int i = 0; i < 10000; i++) {
+    put_row_of_table(i);
+    if (i % 1000 == 999) send_all(p);
+  }
+  put_row_of_table(7);
+  send_all(p);
+  assert_int_equal(rig_facts(&r).rows, 10001);
+  assert_int_equal(rig_facts(&r).errors, 0);
+
+  rig_forget(p);
+  put_row_of_table(10000);
+  send_all(p);
+  assert_string_equal(rig_said(p), "error 9(10001)");
+  const char text[] = "too many distinct tables, limit: 10000";
+  assert_memory_equal(p->out + p->out_n - (sizeof text - 1), text, sizeof text - 1);
+  rig_stop(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_recorded_conversation_goes_as_recorded),
@@ -725,6 +767,7 @@ int main(void) {
     cmocka_unit_test(a_close_is_queued_behind_a_blocked_answer),
     cmocka_unit_test(a_write_that_fails_ends_the_connection),
     cmocka_unit_test(unsent_answers_stop_the_reading_at_a_bound),
+    cmocka_unit_test(a_connection_may_write_to_10000_tables),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,17 +65,6 @@ static void a_gap_has_no_strings_until_they_come(void **state) {
   mock_dict_del(d);
 }
 
-static void reset_forgets_everything(void **state) {
-  (void)state;
-  struct mock_dict *d = mock_dict_new();
-  assert_int_equal(mock_dict_set(d, 0, "a", 1), 0);
-  mock_dict_reset(d);
-  assert_int_equal(mock_dict_count(d), 0);
-  assert_int_equal(mock_dict_set(d, 0, "b", 1), 0);
-  assert_text(d, 0, "b");
-  mock_dict_del(d);
-}
-
 static void an_impossible_id_is_out_of_memory(void **state) {
   (void)state;
   struct mock_dict *d = mock_dict_new();
@@ -90,7 +79,6 @@ int main(void) {
     cmocka_unit_test(ids_keep_their_texts),
     cmocka_unit_test(the_same_text_again_changes_nothing_another_redefines),
     cmocka_unit_test(a_gap_has_no_strings_until_they_come),
-    cmocka_unit_test(reset_forgets_everything),
     cmocka_unit_test(an_impossible_id_is_out_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

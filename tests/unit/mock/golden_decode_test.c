@@ -2,7 +2,7 @@
  *
  * The hex files of wire/ come from the clients' own tests and are read beside the project, where they are;
  * exchange files are recordings of released clients and carry the rows that the real server held
- * afterwards. What waits for a decoder (Gorilla bodies, types not decoded yet) is counted and
+ * afterwards. What waits for a decoder (Gorilla bodies, types that the mock does not read) is counted and
  * printed. */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -240,7 +240,7 @@ static bool replay(const struct recording *r, struct kit *k, struct tally *tally
       continue;
     }
     deaf = connection;
-    if (strstr(k->err.text, "not decoded yet")) {
+    if (strstr(k->err.text, "not supported by this mock")) {
       tally->waits++;
       complete = false;
     } else {

@@ -434,6 +434,82 @@ static void faults_of_the_request_are_violations(void **state) {
   rig_stop(&r);
 }
 
+/* ---- what a server lets pass ---------------------------------------------------------- */
+
+#define MV "X-QWP-Max-Version: 1\r\n"
+
+static void check_violation(const struct rig *r, size_t i, const char *requirement, int64_t offset, const char *text) {
+  const struct mock_violation *v = mock_violation_at(r->m, i);
+  assert_non_null(v);
+  assert_string_equal(v->requirement, requirement);
+  assert_int_equal(v->offset, offset);
+  assert_string_equal(v->text, text);
+}
+
+static void a_violation_says_where_in_the_head(void **state) {
+  (void)state;
+  static const char head[] = "GET /write/v4 HTTP/1.1\r\nUpgrade: h2c\r\n" CO KE VE MV "\r\n";
+  struct rig r;
+  rig_start(&r, NULL);
+  send_head(&r, head);
+  check_violation(&r, 0, "UPG-REQ-001", strstr(head, "h2c") - head, "Invalid Upgrade header value");
+  send_head(&r, "GET /write/v4 HTTP/1.1\r\n" CO KE VE MV "\r\n"); /* nothing stands there */
+  check_violation(&r, 1, "UPG-REQ-001", 0, "Missing Upgrade header");
+  rig_stop(&r);
+}
+
+static void the_version_must_be_advertised_as_1(void **state) {
+  (void)state;
+  static const char *const paths[] = {"/write/v4", "/read/v1"};
+  static const char *const is_not = "X-QWP-Max-Version is not 1";
+  const struct { const char *line, *text, *value; } cases[] = {
+    {MV, NULL, NULL}, {"x-qwp-max-version: 1\r\n", NULL, NULL}, {"", "X-QWP-Max-Version is missing", NULL},
+    {"X-QWP-Max-Version: 2\r\n", is_not, "2\r"}, {"X-QWP-Max-Version: 11\r\n", is_not, "11\r"},
+    {"X-QWP-Max-Version:  1\r\n", is_not, " 1\r"}, {"X-QWP-Max-Version: \r\n", is_not, "\r\n\r"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t path = 0; path < 2; path++) {
+      struct rig r;
+      char head[512];
+      rig_start(&r, NULL);
+      snprintf(head, sizeof head, "GET %s HTTP/1.1\r\n" UP CO KE VE "%s\r\n", paths[path], cases[i].line);
+      assert_memory_equal(send_head(&r, head)->out, "HTTP/1.1 101 ", 13); /* served all the same */
+      assert_int_equal(mock_violation_count(r.m), cases[i].text ? 1 : 0);
+      const int64_t at = cases[i].value ? strstr(strstr(head, "X-QWP-M"), cases[i].value) - head : 0;
+      if (cases[i].text) check_violation(&r, 0, "UPG-REQ-003", at, cases[i].text);
+      rig_stop(&r);
+    }
+}
+
+static void two_connections_must_have_different_keys(void **state) {
+  (void)state;
+  struct rig r;
+  rig_start_as(&r, NULL, MOCK_ROWS_FULL, MOCK_JOURNAL_FULL, false);
+  static const char other[] = "GET /write/v4 HTTP/1.1\r\n" UP CO "Sec-WebSocket-Key: AGhlIHNhbXBsZSBub25jZQ==\r\n" VE MV
+                              "\r\n";
+  send_head(&r, RIG_WRITE_HEAD);
+  send_head(&r, other);
+  assert_int_equal(mock_violation_count(r.m), 0);
+  struct rig_peer *p = send_head(&r, RIG_WRITE_HEAD);
+  assert_int_equal(mock_violation_count(r.m), 1);
+  check_violation(&r, 0, "UPG-REQ-001", strstr(RIG_WRITE_HEAD, "dGhl") - RIG_WRITE_HEAD,
+                  "Sec-WebSocket-Key of another connection");
+  assert_int_equal(mock_violation_at(r.m, 0)->connection, 3);
+  assert_memory_equal(p->out, "HTTP/1.1 101 ", 13);
+  rig_stop(&r);
+}
+
+static void a_refused_connection_has_used_its_key_up(void **state) {
+  (void)state;
+  struct mock_entry e = {.connection = 1, .upgrade = MOCK_UPGRADE_STATUS, .status = 503};
+  struct mock_script s = {.entries = &e, .entry_count = 1};
+  struct rig r;
+  rig_start_as(&r, &s, MOCK_ROWS_FULL, MOCK_JOURNAL_FULL, false);
+  send_head(&r, RIG_WRITE_HEAD);
+  send_head(&r, RIG_WRITE_HEAD);
+  assert_int_equal(mock_violation_count(r.m), 1);
+  rig_stop(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_recorded_request_gets_the_recorded_answer),
@@ -452,6 +528,10 @@ int main(void) {
     cmocka_unit_test(the_cap_follows_the_receive_buffer),
     cmocka_unit_test(the_other_ways_to_upgrade),
     cmocka_unit_test(faults_of_the_request_are_violations),
+    cmocka_unit_test(a_violation_says_where_in_the_head),
+    cmocka_unit_test(the_version_must_be_advertised_as_1),
+    cmocka_unit_test(two_connections_must_have_different_keys),
+    cmocka_unit_test(a_refused_connection_has_used_its_key_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
