@@ -37,6 +37,9 @@ static bool script_load(struct script *s, const struct options *o) {
     }
     s->loaded = true;
     if (s->file.count > 0) s->server = s->file.scenarios[0].server;
+    if (s->file.count > 1)
+      fprintf(stderr, "qwp-mock: --script: %s has a matrix of %zu lines, the first is served: %s\n", o->script,
+              s->file.count, s->file.scenarios[0].name);
 #else
     fputs("qwp-mock: --script: this build has no scenario language\n", stderr);
     return false;
@@ -58,6 +61,7 @@ static void script_free(struct script *s) {
 
 struct sink {
   FILE *journal; /* or NULL */
+  FILE *json, *rows_out; /* or NULL */
   bool follow;
   int64_t start_ns;
   int journal_errno; /* of the first write that failed */
@@ -80,21 +84,38 @@ static void on_flush(void *ctx) {
   if (s->follow) fflush(stdout);
 }
 
+/* At the start, not at the end: a path that cannot be written costs nobody a run. */
+static bool open_file(const char *option, const char *path, FILE **out) {
+  if (!path) return true;
+  *out = fopen(path, "w");
+  if (!*out) fprintf(stderr, "qwp-mock: %s: %s: %s\n", option, path, strerror(errno));
+  return *out != NULL;
+}
+
 static bool sink_open(struct sink *s, const struct options *o) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   *s = (struct sink){.follow = o->follow, .start_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec};
-  if (!o->journal) return true;
-  s->journal = fopen(o->journal, "w");
-  if (s->journal && setvbuf(s->journal, NULL, _IOFBF, 1 << 18) == 0) return true;
-  fprintf(stderr, "qwp-mock: --journal: %s: %s\n", o->journal, strerror(errno));
-  return false;
+  if (!open_file("--journal", o->journal, &s->journal) || !open_file("--json", o->json, &s->json) ||
+      !open_file("--rows-out", o->rows_out, &s->rows_out))
+    return false;
+  if (s->journal) setvbuf(s->journal, NULL, _IOFBF, 1 << 18);
+  return true;
 }
 
-static bool sink_close(struct sink *s) {
-  if (!s->journal) return true;
-  if (fclose(s->journal) != 0) note_failure(s);
-  if (s->journal_errno == 0) return true;
+static bool close_file(const char *option, const char *path, FILE *f) {
+  if (!f) return true;
+  bool good = !ferror(f);
+  if (fclose(f) != 0) good = false;
+  if (!good) fprintf(stderr, "qwp-mock: %s: %s: not written to its end: %s\n", option, path, strerror(errno));
+  return good;
+}
+
+static bool sink_close(struct sink *s, const struct options *o) {
+  bool good = close_file("--json", o->json, s->json);
+  if (!close_file("--rows-out", o->rows_out, s->rows_out)) good = false;
+  if (s->journal && fclose(s->journal) != 0) note_failure(s);
+  if (s->journal_errno == 0) return good;
   fprintf(stderr, "qwp-mock: --journal: lines are missing: %s\n", strerror(s->journal_errno));
   return false;
 }
@@ -102,30 +123,17 @@ static bool sink_close(struct sink *s) {
 /* ---- the end ------------------------------------------------------------------------------ */
 
 struct report {
-  const struct options *o;
+  const struct sink *sink;
   size_t violations;
   bool good;
 };
 
-typedef bool write_fn(FILE *f, const struct mock *m);
-
-static bool write_file(const char *path, const struct mock *m, write_fn *write) {
-  FILE *f = fopen(path, "w");
-  bool good = f && write(f, m);
-  if (f && fclose(f) != 0) good = false;
-  if (!good) fprintf(stderr, "qwp-mock: %s: %s\n", path, strerror(errno));
-  return good;
-}
-
-static bool write_rows(FILE *f, const struct mock *m) { return mock_rows_out(f, mock_tables(m)); }
-
 static void report(struct mock *m, void *arg) {
   struct report *r = arg;
-  r->good = true;
   r->violations = mock_violation_count(m);
   summary_print(stdout, m);
-  if (r->o->json && !write_file(r->o->json, m, summary_json)) r->good = false;
-  if (r->o->rows_out && !write_file(r->o->rows_out, m, write_rows)) r->good = false;
+  r->good = !r->sink->json || summary_json(r->sink->json, m);
+  if (r->sink->rows_out && !mock_rows_out(r->sink->rows_out, mock_tables(m))) r->good = false;
 }
 
 /* Serves until a signal. Signals are blocked in every thread, so that they come here alone. */
@@ -143,14 +151,16 @@ static int serve(const struct options *o, const struct script *script, struct si
     .journal_line = watched ? on_line : NULL, .journal_flush = on_flush, .journal_ctx = sink};
   struct mock_lws *l = mock_lws_start(&options, o->port);
   if (!l) {
-    fprintf(stderr, "qwp-mock: cannot listen on 127.0.0.1:%d: %s\n", o->port, strerror(errno));
+    const bool taken = errno == EADDRINUSE;
+    fprintf(stderr, "qwp-mock: --port: cannot listen on 127.0.0.1:%d: %s%s\n", o->port, strerror(errno),
+            taken ? " (--port 0 takes a free one)" : "");
     return EXIT_ENVIRONMENT;
   }
   printf("ready 127.0.0.1:%d\n", mock_lws_port(l));
   fflush(stdout);
   sigwait(&ends, &which);
 
-  struct report r = {.o = o};
+  struct report r = {.sink = sink};
   mock_lws_call(l, report, &r);
   mock_lws_stop(l);
   fflush(stdout);
@@ -170,10 +180,8 @@ int main(int argc, char **argv) {
   }
   if (!script_load(&script, &o)) return EXIT_USAGE;
   int result = EXIT_ENVIRONMENT;
-  if (sink_open(&sink, &o)) {
-    result = serve(&o, &script, &sink);
-    if (!sink_close(&sink)) result = EXIT_ENVIRONMENT;
-  }
+  if (sink_open(&sink, &o)) result = serve(&o, &script, &sink);
+  if (!sink_close(&sink, &o)) result = EXIT_ENVIRONMENT;
   script_free(&script);
   return result;
 }

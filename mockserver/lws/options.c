@@ -28,7 +28,9 @@ void options_help(void) {
     "server may let it pass.\n"
     "\n"
     "  --port N               port to listen on; 0 (default): one from the system, see the ready line\n"
-    "  --script FILE          how to misbehave: a `server:` list as in a scenario file (scenarios/README.md)\n"
+    "  --script FILE          how to misbehave: a `server:` list as in a scenario file (scenarios/README.md), or a\n"
+    "                         whole scenario, of which the server's part is taken: of a matrix its first line, and\n"
+    "                         its `faults:` are nobody's here\n"
     "  --profile doc|jul2026  the published documentation (default), or the server's source of July 2026\n"
     "  --strict               refuse what is only a violation\n"
     "  --rows full|digest|count   keep every value (default), a hash by table, or counts; count is the fastest\n"
@@ -40,6 +42,9 @@ void options_help(void) {
     "  --rows-out FILE        at the end, the rows as JSON lines (with --rows full)\n"
     "  --fail-on-violation    exit with 1 if there were violations\n"
     "  --help, --version\n"
+    "\n"
+    "Exit: 0 served until the signal; 1 violations, with --fail-on-violation; 2 a wrong option or script; 3 no port, or\n"
+    "a file that cannot be written.\n"
     "\n"
     "Watch what a client sends:\n"
     "  qwp-mock --port 9000 --follow\n"
@@ -72,7 +77,7 @@ static bool port(const char *text, int *out) {
   char *end;
   long v = strtol(text, &end, 10);
   if (*text == '\0' || *end != '\0' || v < 0 || v > 65535) {
-    fprintf(stderr, "qwp-mock: --port: '%s' is no port (0 to 65535)\n", text);
+    fprintf(stderr, "qwp-mock: --port: '%s' is no port: 1 to 65535, or 0 for one from the system\n", text);
     return false;
   }
   *out = (int)v;
@@ -97,6 +102,7 @@ static bool take(struct options *o, int option) {
       o->rows = (enum mock_rows)v;
       return good;
     case LEVEL:
+      o->level_set = true;
       good = choice("--journal-level", optarg, levels, 3, &v);
       o->level = (enum mock_journal_level)v;
       return good;
@@ -113,8 +119,20 @@ static bool take(struct options *o, int option) {
   }
 }
 
+/* What would be taken and then do nothing is refused. */
+static bool agree(const struct options *o) {
+  const bool watched = o->journal || o->follow;
+  const char *wrong = NULL;
+  if (o->rows_out && o->rows != MOCK_ROWS_FULL) wrong = "--rows-out: no values are kept: it needs --rows full";
+  else if (o->hex && !watched) wrong = "--hex: nothing shows the payloads: it needs --journal FILE or --follow";
+  else if (o->level_set && !watched) wrong = "--journal-level: there is no journal: it needs --journal FILE or --follow";
+  if (wrong) fprintf(stderr, "qwp-mock: %s\n", wrong);
+  return !wrong;
+}
+
 bool options_read(struct options *o, int argc, char **argv) {
   *o = (struct options){.level = MOCK_JOURNAL_FULL};
+  optind = 1;
   int option;
   while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
     if (take(o, option)) continue;
@@ -122,8 +140,9 @@ bool options_read(struct options *o, int argc, char **argv) {
     return false;
   }
   if (optind < argc) {
-    fprintf(stderr, "qwp-mock: '%s': no argument is taken\ntry: qwp-mock --help\n", argv[optind]);
+    fprintf(stderr, "qwp-mock: '%s': no argument is taken (a script is given by --script FILE)\n"
+                    "try: qwp-mock --help\n", argv[optind]);
     return false;
   }
-  return true;
+  return o->help || o->version || agree(o);
 }

@@ -13,11 +13,12 @@ struct options {
   bool profile_set;
   enum mock_rows rows;
   enum mock_journal_level level;
+  bool level_set;
   bool hex, follow, strict, fail_on_violation;
   bool help, version;
 };
 
-/* false: what is wrong was printed to stderr. */
+/* false: what is wrong, and what would be right, was printed to stderr. Texts point into argv. */
 bool options_read(struct options *o, int argc, char **argv);
 void options_help(void);
 
