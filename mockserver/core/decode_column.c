@@ -255,7 +255,7 @@ static bool decode_array(const struct mock_column_input *in, struct mock_column 
 
 struct decoder {
   const char *name;
-  bool (*decode)(const struct mock_column_input *in, struct mock_column *c, size_t width); /* NULL = not yet */
+  bool (*decode)(const struct mock_column_input *in, struct mock_column *c, size_t width); /* NULL = none here */
   uint8_t width;
 };
 

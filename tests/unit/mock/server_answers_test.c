@@ -164,7 +164,7 @@ static bool set_up(struct kit *k, char *sql) {
 
 enum outcome { LEFT_OUT, EQUAL, WAITS, KNOWN, DIFFERENT, OUTCOMES };
 
-/* What is known to be answered otherwise, and why. A '*' ends a prefix. */
+/* What is known to be answered otherwise, and why; mockserver/README.md has it by kind. A '*' ends a prefix. */
 static const struct {
   const char *name, *why;
 } deviations[] = {
