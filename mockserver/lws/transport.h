@@ -28,7 +28,7 @@ int mock_lws_port(const struct mock_lws *l);
 /* Runs fn(m, arg) on the service thread, between two events, and returns when it is done. */
 void mock_lws_call(struct mock_lws *l, void (*fn)(struct mock *m, void *arg), void *arg);
 
-/* How many sockets of clients are open at this moment. */
+/* How many sockets of clients are open at this moment; one that waits to be accepted counts. */
 size_t mock_lws_open(struct mock_lws *l);
 
 #endif
