@@ -253,9 +253,9 @@ static size_t consume_ws(struct mock_conn *c, const uint8_t *p, size_t n) {
   size_t take = portion(c, n);
   bool draining = c->drain_rate > 0; /* what was read before the rule came costs nothing */
   size_t used = c->blackhole ? take : feed(c, p, take);
-  if (c->dead) return n;
   c->director.bytes += (int64_t)used;
-  if (c->record) c->record->facts.bytes_in += (int64_t)used;
+  if (c->record) c->record->facts.bytes_in += (int64_t)used; /* those that ended the connection count too */
+  if (c->dead) return n;
   if (draining) drain(c, used);
   mock_conn_fire(c, MOCK_AT_BYTE, false, c->next_seq - 1);
   if (!c->dead) mock_conn_pace(c);

@@ -245,6 +245,23 @@ static void a_reset_comes_after_n_whole_frames_and_before_the_answer(void **stat
   rig_stop(&x.r);
 }
 
+/* What a script ends was read all the same, the frame that it fell on included. */
+static void the_bytes_of_the_frame_that_ends_a_connection_are_counted(void **state) {
+  (void)state;
+  rig_row(&b, 0, 0);
+  const int64_t frame = (int64_t)b.n;
+  b.n = 0;
+  static const struct mock_rule ends[] = {{.trigger = MOCK_AT_FRAME, .n = 3, .action = MOCK_DO_RESET},
+                                          {.trigger = MOCK_AT_FRAME, .n = 3, .action = MOCK_DO_CLOSE, .code = 1001}};
+  for (size_t i = 0; i < 2; i++) {
+    struct play x;
+    begin_rule(&x, &ends[i]);
+    rows(&x, 0, 3); /* the fourth is in the same read: nobody looked at it */
+    assert_int_equal(rig_conn(&x.r, 1).bytes_in, 3 * frame);
+    rig_stop(&x.r);
+  }
+}
+
 static void a_reset_at_a_byte_is_exact(void **state) {
   (void)state;
   rig_row(&b, 0, 0);
@@ -567,6 +584,7 @@ int main(void) {
     cmocka_unit_test(a_nack_refuses_the_frame_unprocessed),
     cmocka_unit_test(a_close_comes_with_code_and_reason),
     cmocka_unit_test(a_reset_comes_after_n_whole_frames_and_before_the_answer),
+    cmocka_unit_test(the_bytes_of_the_frame_that_ends_a_connection_are_counted),
     cmocka_unit_test(a_reset_at_a_byte_is_exact),
     cmocka_unit_test(a_byte_trigger_does_not_lean_on_the_transport),
     cmocka_unit_test(a_fin_ends_the_answers_but_not_the_reading),
