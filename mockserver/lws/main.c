@@ -60,8 +60,8 @@ static void script_free(struct script *s) {
 /* ---- journal --------------------------------------------------------------------------- */
 
 struct sink {
-  FILE *journal; /* or NULL */
-  FILE *json, *rows_out; /* or NULL */
+  FILE *journal, *json, *rows_out; /* or NULL */
+  FILE *person; /* what is not for a program: standard output, or standard error where a file is standard output */
   bool follow;
   int64_t start_ns;
   int journal_errno; /* of the first write that failed */
@@ -75,19 +75,19 @@ static void note_failure(struct sink *s) {
 static void on_line(void *ctx, const char *line, size_t n) {
   struct sink *s = ctx;
   if (s->journal && (fwrite(line, 1, n, s->journal) < n || putc('\n', s->journal) == EOF)) note_failure(s);
-  if (s->follow) mock_follow(stdout, s->start_ns, line, n);
+  if (s->follow) mock_follow(s->person, s->start_ns, line, n);
 }
 
 static void on_flush(void *ctx) {
   struct sink *s = ctx;
   if (s->journal && fflush(s->journal) != 0) note_failure(s);
-  if (s->follow) fflush(stdout);
+  if (s->follow) fflush(s->person);
 }
 
 /* At the start, not at the end: a path that cannot be written costs nobody a run. */
 static bool open_file(const char *option, const char *path, FILE **out) {
   if (!path) return true;
-  *out = fopen(path, "w");
+  *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
   if (!*out) fprintf(stderr, "qwp-mock: %s: %s: %s\n", option, path, strerror(errno));
   return *out != NULL;
 }
@@ -100,13 +100,14 @@ static bool sink_open(struct sink *s, const struct options *o) {
       !open_file("--rows-out", o->rows_out, &s->rows_out))
     return false;
   if (s->journal) setvbuf(s->journal, NULL, _IOFBF, 1 << 18);
+  s->person = s->journal == stdout || s->json == stdout || s->rows_out == stdout ? stderr : stdout;
   return true;
 }
 
 static bool close_file(const char *option, const char *path, FILE *f) {
   if (!f) return true;
   bool good = !ferror(f);
-  if (fclose(f) != 0) good = false;
+  if ((f == stdout ? fflush(f) : fclose(f)) != 0) good = false;
   if (!good) fprintf(stderr, "qwp-mock: %s: %s: not written to its end: %s\n", option, path, strerror(errno));
   return good;
 }
@@ -114,7 +115,7 @@ static bool close_file(const char *option, const char *path, FILE *f) {
 static bool sink_close(struct sink *s, const struct options *o) {
   bool good = close_file("--json", o->json, s->json);
   if (!close_file("--rows-out", o->rows_out, s->rows_out)) good = false;
-  if (s->journal && fclose(s->journal) != 0) note_failure(s);
+  if (s->journal && (s->journal == stdout ? fflush(stdout) : fclose(s->journal)) != 0) note_failure(s);
   if (s->journal_errno == 0) return good;
   fprintf(stderr, "qwp-mock: --journal: lines are missing: %s\n", strerror(s->journal_errno));
   return false;
@@ -124,6 +125,7 @@ static bool sink_close(struct sink *s, const struct options *o) {
 
 struct report {
   const struct sink *sink;
+  enum mock_rows rows;
   size_t violations;
   bool good;
 };
@@ -131,8 +133,8 @@ struct report {
 static void report(struct mock *m, void *arg) {
   struct report *r = arg;
   r->violations = mock_violation_count(m);
-  summary_print(stdout, m);
-  r->good = !r->sink->json || summary_json(r->sink->json, m);
+  summary_print(r->sink->person, m);
+  r->good = !r->sink->json || summary_json(r->sink->json, m, r->rows);
   if (r->sink->rows_out && !mock_rows_out(r->sink->rows_out, mock_tables(m))) r->good = false;
 }
 
@@ -156,14 +158,14 @@ static int serve(const struct options *o, const struct script *script, struct si
             taken ? " (--port 0 takes a free one)" : "");
     return EXIT_ENVIRONMENT;
   }
-  printf("ready 127.0.0.1:%d\n", mock_lws_port(l));
-  fflush(stdout);
+  fprintf(sink->person, "ready 127.0.0.1:%d\n", mock_lws_port(l));
+  fflush(sink->person);
   sigwait(&ends, &which);
 
-  struct report r = {.sink = sink};
+  struct report r = {.sink = sink, .rows = o->rows};
   mock_lws_call(l, report, &r);
   mock_lws_stop(l);
-  fflush(stdout);
+  fflush(sink->person);
   if (!r.good) return EXIT_ENVIRONMENT;
   return o->fail_on_violation && r.violations > 0 ? EXIT_VIOLATIONS : 0;
 }

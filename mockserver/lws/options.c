@@ -40,6 +40,7 @@ void options_help(void) {
     "  --hex                  the payloads too, in journal and --follow\n"
     "  --json FILE            at the end, the figures as one JSON object\n"
     "  --rows-out FILE        at the end, the rows as JSON lines (with --rows full)\n"
+    "                         One FILE of these three may be -: standard output, and the rest goes to standard error\n"
     "  --fail-on-violation    exit with 1 if there were violations\n"
     "  --help, --version\n"
     "\n"
@@ -119,13 +120,17 @@ static bool take(struct options *o, int option) {
   }
 }
 
-/* What would be taken and then do nothing is refused. */
+static bool is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
+
+/* What would be taken and then do nothing is refused, and two files in one. */
 static bool agree(const struct options *o) {
   const bool watched = o->journal || o->follow;
   const char *wrong = NULL;
   if (o->rows_out && o->rows != MOCK_ROWS_FULL) wrong = "--rows-out: no values are kept: it needs --rows full";
   else if (o->hex && !watched) wrong = "--hex: nothing shows the payloads: it needs --journal FILE or --follow";
   else if (o->level_set && !watched) wrong = "--journal-level: there is no journal: it needs --journal FILE or --follow";
+  else if (is_stdout(o->journal) + is_stdout(o->json) + is_stdout(o->rows_out) > 1)
+    wrong = "-: only one of --journal, --json and --rows-out can be standard output";
   if (wrong) fprintf(stderr, "qwp-mock: %s\n", wrong);
   return !wrong;
 }

@@ -7,9 +7,11 @@
 
 #include "core/mock.h"
 
+/* Unique and doubled rows only where a table numbers its rows, as the workloads of qwp-send do. */
 void summary_print(FILE *f, const struct mock *m);
-/* {"counters":{"srv.conns":1,...},"tables":[{"name":"t","rows":2,"digest":"..."}],"connections":[...],
- *  "violations":[...],"unfired":[...]} and a newline. false: f failed, or memory ran out. */
-bool summary_json(FILE *f, const struct mock *m);
+/* {"counters":{"srv.conns":1,...},"tables":[{"name":"t","rows":2,"columns":3}],"connections":[...],
+ *  "violations":[...],"unfired":[...]} and a newline; tables have a `digest` if rows, how they were kept, is
+ *  MOCK_ROWS_DIGEST. false: f failed, or memory ran out. */
+bool summary_json(FILE *f, const struct mock *m, enum mock_rows rows);
 
 #endif

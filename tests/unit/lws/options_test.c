@@ -80,6 +80,7 @@ static void what_is_wrong_is_told_with_its_remedy(void **state) {
     {"--rows-out r --rows count", "--rows-out: no values are kept: it needs --rows full"},
     {"--rows-out r --rows digest", "--rows-out: no values are kept: it needs --rows full"},
     {"--hex", "--hex: nothing shows the payloads: it needs --journal FILE or --follow"},
+    {"--json - --rows-out -", "-: only one of --journal, --json and --rows-out can be standard output"},
     {"--journal-level full", "--journal-level: there is no journal: it needs --journal FILE or --follow"},
   };
   struct options o;
