@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,13 @@ static const char help[] =
     "  --flush N         rows a flush; default 100\n"
     "  --pause-ms N      rest between flushes; default 0\n"
     "  --drain-ms N      how long the server may take without progress at the end; default 10000, 0 = for ever\n"
-    "  --json FILE       the figures as JSON\n"
+    "  --json FILE       the figures as JSON; -: on standard output, in place of the table\n"
     "  -q, --quiet       no progress, no table\n"
     "  --child           one request line on standard input, one reply line on standard output; no connect string\n"
     "  --help, --version\n"
     "\n"
     "Each row carries its number as `id` (`i` in tiny), so that a lost, doubled or mixed-up row can be told.\n"
+    "SIGINT or SIGTERM ends it after the row at hand: it closes and prints the figures so far. The second one kills.\n"
     "exit code: 0 all rows acknowledged; 1 not; 2 usage or connect string\n";
 
 struct send_options {
@@ -120,6 +122,18 @@ static int read_options(struct send_options *o, int argc, char **argv) {
 
 /* ---- sending ---- */
 
+static volatile sig_atomic_t stopped_by; /* the signal, or 0 */
+
+static void on_signal(int which) { stopped_by = which; }
+
+/* No SA_RESTART: a rest between flushes ends at once. SA_RESETHAND: who asks twice does not want to wait for the close. */
+static void stop_on_signals(void) {
+  struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+  sigemptyset(&a.sa_mask);
+  sigaction(SIGINT, &a, NULL);
+  sigaction(SIGTERM, &a, NULL);
+}
+
 static void progress(const struct send_options *o, const qwp_sender *s, int64_t sent, int64_t *last_ns) {
   int64_t now = real_time_ns();
   if (o->quiet || !isatty(2) || now - *last_ns < 100000000) return;
@@ -128,10 +142,27 @@ static void progress(const struct send_options *o, const qwp_sender *s, int64_t 
           qwp_sender_acked_fsn(s) + 1, qwp_sender_published_fsn(s) + 1);
 }
 
+/* qwp_sender_drain, in pieces so that a signal is seen. */
+static bool drain(const struct send_options *o, qwp_sender *s, struct qwp_error *err) {
+  const int64_t piece_ms = 100;
+  int64_t still_ms = 0, acked = qwp_sender_acked_fsn(s);
+  while (!stopped_by) {
+    const bool last = o->drain_ms > 0 && o->drain_ms - still_ms <= piece_ms;
+    if (qwp_sender_drain(s, last ? o->drain_ms - still_ms : piece_ms, err)) return true;
+    if (err->code != QWP_TIMEOUT) return false;
+    const bool moved = qwp_sender_acked_fsn(s) != acked;
+    if (last && !moved) return false;
+    still_ms = moved ? 0 : still_ms + piece_ms;
+    acked = qwp_sender_acked_fsn(s);
+  }
+  return false;
+}
+
+/* false with stopped_by set: a signal came, and err says nothing. */
 static bool send_rows(const struct send_options *o, qwp_sender *s, struct figures *f, struct qwp_error *err) {
   char scratch[512];
   int64_t last_ns = 0;
-  for (f->rows = 0; f->rows < o->work.rows;) {
+  for (f->rows = 0; f->rows < o->work.rows && !stopped_by;) {
     if (!put_row(s, &o->work, f->rows, scratch, sizeof scratch, err)) return false;
     f->rows++;
     if (f->rows % o->flush != 0) continue;
@@ -142,7 +173,7 @@ static bool send_rows(const struct send_options *o, qwp_sender *s, struct figure
       clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
     }
   }
-  return qwp_sender_drain(s, o->drain_ms, err);
+  return drain(o, s, err);
 }
 
 static double per_second(int64_t n, int64_t ns) { return ns > 0 ? (double)n * 1e9 / (double)ns : 0; }
@@ -165,15 +196,27 @@ static bool write_json(const char *path, const struct figures *f, bool ok) {
 #undef PUT
   json_t *o = json_pack("{s:s, s:b, s:I, s:I, s:f, s:o}", "program", "qwp-send", "ok", ok, "rows", (json_int_t)f->rows, "ns",
                         (json_int_t)f->took_ns, "rows_per_s", per_second(f->rows, f->took_ns), "counters", counters);
-  bool written = o && json_dump_file(o, path, JSON_INDENT(2)) == 0;
+  bool written;
+  if (strcmp(path, "-") == 0) written = o && json_dumpf(o, stdout, JSON_INDENT(2)) == 0 && puts("") >= 0 && fflush(stdout) == 0;
+  else written = o && json_dump_file(o, path, JSON_INDENT(2)) == 0;
   json_decref(o);
   if (!written) fprintf(stderr, "qwp-send: --json %s: cannot be written\n", path);
   return written;
 }
 
+/* Errors are left out: each ends the sender, and the call that then fails tells it. */
 static void log_line(void *ctx, enum qwp_log_level level, const char *line) {
   (void)ctx;
-  if (level >= QWP_LOG_WARN) fprintf(stderr, "qwp-send: %s\n", line);
+  if (level == QWP_LOG_WARN) fprintf(stderr, "qwp-send: %s\n", line);
+}
+
+/* What went wrong, on standard error. */
+static void tell(const struct send_options *o, const struct figures *f, const struct qwp_error *sending,
+                 const struct qwp_error *ending) {
+  if (!o->quiet && isatty(2)) fputs("\r\033[K", stderr);
+  if (sending && stopped_by) fprintf(stderr, "qwp-send: %s after %" PRId64 " rows\n", strsignal(stopped_by), f->rows);
+  else if (sending) fprintf(stderr, "qwp-send: after %" PRId64 " rows: %s\n", f->rows, sending->text);
+  else if (ending) fprintf(stderr, "qwp-send: at the end: %s\n", ending->text);
 }
 
 static int send_workload(const struct send_options *o) {
@@ -184,20 +227,20 @@ static int send_workload(const struct send_options *o) {
     fprintf(stderr, "qwp-send: %s\n", err.text);
     return err.code == QWP_CONFIG ? 2 : 1;
   }
+  stop_on_signals();
   struct figures f = {0};
   int64_t from_ns = real_time_ns();
-  bool ok = send_rows(o, s, &f, &err);
+  bool sent = send_rows(o, s, &f, &err);
   f.took_ns = real_time_ns() - from_ns;
   struct qwp_error at_end;
-  bool stopped = qwp_sender_stop(s, &at_end);
+  bool closed = qwp_sender_stop(s, &at_end);
   qwp_sender_metrics(s, &f.metrics);
   qwp_sender_free(s);
-  if (!o->quiet && isatty(2)) fputs("\r\033[K", stderr);
-  if (!ok) fprintf(stderr, "qwp-send: after %" PRId64 " rows: %s\n", f.rows, err.text);
-  if (ok && !stopped) fprintf(stderr, "qwp-send: at the end: %s\n", at_end.text);
-  if (!o->quiet) print_figures(&f);
-  if (o->json && !write_json(o->json, &f, ok && stopped)) return 1;
-  return ok && stopped ? 0 : 1;
+  tell(o, &f, sent ? NULL : &err, closed ? NULL : &at_end);
+  const bool ok = sent && closed, json_instead = o->json && strcmp(o->json, "-") == 0;
+  if (!o->quiet && !json_instead) print_figures(&f);
+  if (o->json && !write_json(o->json, &f, ok)) return 1;
+  return ok ? 0 : 1;
 }
 
 int main(int argc, char **argv) {
