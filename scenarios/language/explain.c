@@ -18,10 +18,30 @@ static void print_forms(FILE *out, const struct scn_key *k) {
   const char *between = "";
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
     if (!(k->forms & forms[i].form)) continue;
+    if (forms[i].form == SCN_IS_TEXTS && k->words) continue; /* "list of ..." below */
     fprintf(out, "%s%s", between, forms[i].text);
     between = " or ";
   }
-  if (k->words) fprintf(out, "%s%s%s", between, k->forms & SCN_IS_TEXTS ? "of " : "", k->words);
+  if (k->words) fprintf(out, "%s%s%s", between, k->forms & SCN_IS_TEXTS ? "list of " : "", k->words);
+}
+
+/* The keys of a mapping, a line each: what they take, what holds without them, what they mean. */
+#define LINE_OF_WORDS 80
+
+static void print_section(FILE *out, const char *section) {
+  fprintf(out, "  keys:\n");
+  for (size_t i = 0; i < scn_key_count; i++) {
+    const struct scn_key *k = &scn_keys[i];
+    if (strcmp(k->section, section) != 0) continue;
+    fprintf(out, "    %s: ", strcmp(k->name, "*") == 0 ? "(any counter)" : k->name);
+    if (k->words && strlen(k->words) > LINE_OF_WORDS)
+      fprintf(out, "one word of many (--explain %s.%s)", section, k->name);
+    else
+      print_forms(out, k);
+    if (!k->standard) fprintf(out, "; must be given");
+    else if (*k->standard) fprintf(out, "; default %s", k->standard);
+    fprintf(out, "\n        %s\n", k->help);
+  }
 }
 
 static void print_key(FILE *out, const struct scn_key *k) {
@@ -31,6 +51,7 @@ static void print_key(FILE *out, const struct scn_key *k) {
   if (!k->standard) fprintf(out, "\n  must be given");
   else if (*k->standard) fprintf(out, "\n  default: %s", k->standard);
   fprintf(out, "\n  example: %s\n", k->example);
+  if (k->section_of) print_section(out, k->section_of);
 }
 
 /* "rows", or "publish.rows" for one section. */

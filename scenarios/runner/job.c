@@ -51,9 +51,14 @@ int jobs_exit_code(const struct jobs *j) {
 
 const char *job_topic(const struct job *j) {
   static char topic[64];
-  const char *end = strrchr(j->scenario->path, '/'), *start = end;
-  while (start && start > j->scenario->path && start[-1] != '/') start--;
-  snprintf(topic, sizeof topic, "%.*s", start ? (int)(end - start) : 1, start ? start : ".");
+  const char *path = j->scenario->path, *end = strrchr(path, '/'), *start = end;
+  while (start && start > path && start[-1] != '/') start--;
+  if (!end) { /* "a.yaml": the name without its extension */
+    start = path;
+    end = strrchr(path, '.');
+    if (!end || end == path) end = path + strlen(path);
+  }
+  snprintf(topic, sizeof topic, "%.*s", (int)(end - start), start);
   return topic;
 }
 

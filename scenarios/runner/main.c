@@ -45,6 +45,26 @@ static bool select_jobs(const struct options *o, const struct collection *c, str
   return true;
 }
 
+/* A world that a scenario claims and this build lacks; "" = none: then nothing matches the options. */
+static const char *missing_worlds(const struct options *o, const struct collection *c) {
+  for (size_t f = 0; f < c->count; f++)
+    for (size_t i = 0; i < c->files[f].count; i++) {
+      const struct scn_scenario *s = &c->files[f].scenarios[i];
+      if (o->only && !strstr(s->name, o->only)) continue;
+      for (int w = 0; w < SCN_WORLDS; w++)
+        if (s->worlds[w] && !world_exists((enum scn_world)w)) return scn_world_name((enum scn_world)w);
+    }
+  return "";
+}
+
+static void tell_nothing(const struct options *o, const struct collection *c) {
+  const char *world = o->all_worlds ? missing_worlds(o, c) : "";
+  if (*world)
+    fprintf(stderr, "qwp-scenario: nothing to run: the world %s is not in this build\n", world);
+  else
+    fputs("qwp-scenario: nothing to run: no scenario matches\n", stderr);
+}
+
 static void list_jobs(const struct jobs *jobs) {
   for (size_t i = 0; i < jobs->count; i++)
     printf("%s %s\n", scn_world_name(jobs->at[i].world), jobs->at[i].scenario->name);
@@ -66,12 +86,12 @@ static bool written(bool ok, const char *option, const char *path) {
 static bool write_reports(const struct options *o, const struct jobs *jobs, const char *program, int64_t took_ns) {
   bool ok = true;
   if (o->junit) ok = written(report_junit(jobs, o->junit, took_ns), "--junit", o->junit) && ok;
-  if (o->json) ok = written(report_lines(jobs, o->json, program, o->seed), "--json", o->json) && ok;
+  if (o->json) ok = written(report_lines(jobs, o->json, program, o->seed, false), "--json", o->json) && ok;
   /* A read-only build folder is no reason to fail: --failed then has nothing to read. */
   if (o->report != o->default_report)
-    ok = written(report_lines(jobs, o->report, program, o->seed), "--report", o->report) && ok;
+    ok = written(report_lines(jobs, o->report, program, o->seed, true), "--report", o->report) && ok;
   else
-    (void)report_lines(jobs, o->report, program, o->seed);
+    (void)report_lines(jobs, o->report, program, o->seed, true);
   return ok;
 }
 
@@ -128,7 +148,7 @@ int main(int argc, char **argv) {
     list_jobs(&jobs);
     code = jobs.count ? 0 : 4;
   } else if (jobs.count == 0) {
-    fputs("qwp-scenario: nothing to run: no scenario matches\n", stderr);
+    tell_nothing(&o, &c);
     code = 4;
   } else {
     code = run(&o, &jobs, argv[0]);

@@ -24,7 +24,7 @@ static const char help[] =
     "  qwp-scenario --explain publish             what a key means and takes\n"
     "\n"
     "which\n"
-    "  --world sim|live|all  where to run; default all: each world that a scenario claims\n"
+    "  --world sim|live|all  where to run; default all: each world that a scenario claims; live with --client\n"
     "  --only TEXT           only scenarios whose name contains TEXT\n"
     "  --failed              only those that were red in the last report\n"
     "  --list                print the names, one \"world name\" a line, and run nothing\n"
@@ -33,14 +33,16 @@ static const char help[] =
     "  -j N                  worker processes; default: the number of processors\n"
     "  --repeat N            run the whole set N times\n"
     "  --no-deadline         nothing ends a wait, one process: for a debugger\n"
-    "  --client COMMAND      live: the client to start; default: qwp-send --child beside this program\n"
+    "  --client COMMAND      the client to start, live only; default: qwp-send --child beside this program\n"
     "  --client-limit N      live: seconds the client may take before it counts as hanging; default 60\n"
     "what is kept\n"
-    "  --journal FILE        every event as JSON lines; - is standard output\n"
+    "  --journal FILE        every event as JSON lines; - is standard output; runs stand in the order they end,\n"
+    "                        each with its lines together: -j 1 for files to compare\n"
     "  --hex                 payload bytes in the journal\n"
     "  --junit FILE          JUnit XML\n"
     "  --json FILE           the results as JSON lines\n"
-    "  --report FILE         the same, kept for --failed; default: qwp-report.jsonl in the build folder\n"
+    "  --report FILE         the same, kept for --failed; default: qwp-report.jsonl in the build folder;\n"
+    "                        results of what did not run this time stay in it\n"
     "  -q, --quiet           red ones and the closing line only\n"
     "language\n"
     "  --explain KEY         help for one key of the scenario language (`--explain all`: for each)\n"
@@ -76,6 +78,7 @@ static int usage(const char *fmt, const char *arg) {
 }
 
 static int set_world(struct options *o, const char *name) {
+  o->world_given = true;
   if (strcmp(name, "all") == 0) {
     o->all_worlds = true;
     return -1;
@@ -99,6 +102,17 @@ static int set_number(const char *option, const char *text, uint64_t min, uint64
     return 2;
   }
   *out = v;
+  return -1;
+}
+
+/* The simulated world has the built-in client inside it: with another one a run there would be green about the wrong
+ * client. */
+static int keep_client_live(struct options *o) {
+  if (o->client == o->default_client) return -1;
+  if (o->all_worlds && o->world_given) return usage("%s", "--client: another client runs in the live world only, not in all");
+  if (o->worlds[SCN_SIM]) return usage("%s", "--client: another client runs in the live world only, not in sim");
+  if (o->all_worlds) o->worlds[SCN_LIVE] = true;
+  o->all_worlds = false;
   return -1;
 }
 
@@ -161,5 +175,5 @@ int options_read(struct options *o, int argc, char **argv) {
   o->paths = argv + optind;
   o->path_count = argc - optind;
   if (o->path_count == 0 && !o->explain && !o->schema) return usage("no scenario file or folder given%s", "");
-  return -1;
+  return keep_client_live(o);
 }

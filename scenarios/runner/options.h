@@ -12,6 +12,7 @@ struct options {
   int path_count;
   bool worlds[SCN_WORLDS];
   bool all_worlds;      /* every world a scenario claims */
+  bool world_given;     /* by --world; else --client alone means live */
   uint64_t seed;
   const char *journal, *junit, *json, *report, *only, *client, *explain;
   bool failed, list, schema, no_deadline, full_journal, quiet;

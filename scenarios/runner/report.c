@@ -5,6 +5,9 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#include "runner/buffer.h"
 
 /* ---- JUnit ---- */
 
@@ -78,11 +81,45 @@ static json_t *strings(const char *const *at, size_t n) {
   return a;
 }
 
-bool report_lines(const struct jobs *jobs, const char *path, const char *program, uint64_t seed) {
+static bool ran(const struct jobs *jobs, const char *world, const char *name) {
+  for (size_t i = 0; i < jobs->count; i++) {
+    const struct job *j = &jobs->at[i];
+    if (strcmp(j->scenario->name, name) == 0 && strcmp(scn_world_name(j->world), world) == 0) return true;
+  }
+  return false;
+}
+
+/* The results of an earlier report that this run says nothing about. No report, or lines that are none: nothing. */
+static void read_others(const struct jobs *jobs, const char *path, struct buffer *out) {
+  struct stat st;
+  if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return; /* a terminal or a pipe would wait for somebody to type */
+  FILE *f = fopen(path, "r");
+  if (!f) return;
+  char *line = NULL;
+  size_t cap = 0;
+  while (getline(&line, &cap, f) > 0) {
+    json_t *o = json_loads(line, 0, NULL);
+    const char *world = json_string_value(json_object_get(o, "world"));
+    const char *name = json_string_value(json_object_get(o, "scenario"));
+    if (world && name && !ran(jobs, world, name)) buffer_line(out, line, strcspn(line, "\n"));
+    json_decref(o);
+  }
+  free(line);
+  fclose(f);
+}
+
+bool report_lines(const struct jobs *jobs, const char *path, const char *program, uint64_t seed, bool keep_others) {
+  struct buffer others = {0};
+  if (keep_others) read_others(jobs, path, &others);
   FILE *f = fopen(path, "w");
-  if (!f) return false;
+  if (!f) {
+    buffer_free(&others);
+    return false;
+  }
   bool whole = true;
   fprintf(f, "{\"report\":\"qwp-scenario\",\"version\":1}\n");
+  if (others.n) fwrite(others.at, 1, others.n, f);
+  buffer_free(&others);
   for (size_t i = 0; i < jobs->count; i++) {
     const struct job *j = &jobs->at[i];
     char command[1024];

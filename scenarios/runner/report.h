@@ -25,8 +25,10 @@ void screen_end(struct screen *s, const struct jobs *jobs, int64_t took_ns);
 
 /* JUnit XML. false: the file cannot be written, errno says why. */
 bool report_junit(const struct jobs *jobs, const char *path, int64_t took_ns);
-/* One JSON object a line: scenario, world, verdict, why, cites, kills, ns. --failed reads it. */
-bool report_lines(const struct jobs *jobs, const char *path, const char *program, uint64_t seed);
+/* One JSON object a line: scenario, world, verdict, why, cites, kills, ns. --failed reads it. With keep_others the lines
+ * of a report at path stay if they are of no scenario and world among these jobs: to repeat one scenario must not
+ * make the others forgotten. */
+bool report_lines(const struct jobs *jobs, const char *path, const char *program, uint64_t seed, bool keep_others);
 
 /* Names of the red ones of a report, "world name", in *names (freed by report_failed_free). false: no such report. */
 struct report_names {

@@ -34,7 +34,7 @@ class Runner:
                               errors="replace", env=env)
 
     def listed(self, where):
-        done = self.run("--list", where)
+        done = self.run("--list", *(["--client", self.client] if self.client else []), where)
         if done.returncode not in (0, 4):
             raise pytest.UsageError(done.stderr.strip())
         return [line.split(" ", 1) for line in done.stdout.splitlines()]

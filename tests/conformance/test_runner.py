@@ -26,7 +26,8 @@ def test_exit_codes(bench):
     assert bench.only(GOOD)[:2] == (0, "passed")
     assert bench.only(RED)[:2] == (1, "failed")
     assert bench.only(DISPUTED)[:2] == (4, "disputed")
-    assert bench.judge(bench.write(ONLY_TLS), world="all")[0].returncode == 4
+    nothing = bench.judge(bench.write(ONLY_TLS), world="all")[0]
+    assert nothing.returncode == 4 and "the world tls is not in this build" in nothing.stderr
     assert bench.only(ONLY_TLS, world="tls")[:2] == (4, "unsupported")
     assert bench.only(GOOD, "--client", "/nonexistent/client", world="live")[:2] == (3, "error")
 
@@ -42,7 +43,8 @@ def test_an_error_weighs_more_than_a_failure_and_a_failure_more_than_green(bench
 
 @pytest.mark.parametrize("args", [
     [], ["--nothing"], ["--world", "mars", "x.yaml"], ["--seed", "0", "x.yaml"], ["--seed", "1x", "x.yaml"],
-    ["-j", "0", "x.yaml"], ["--repeat", "-1", "x.yaml"], ["--client-limit", "0", "x.yaml"], ["--explain"]])
+    ["-j", "0", "x.yaml"], ["--repeat", "-1", "x.yaml"], ["--client-limit", "0", "x.yaml"], ["--explain"],
+    ["--client", "x", "--world", "sim", "x.yaml"], ["--world", "all", "--client", "x", "x.yaml"]])
 def test_wrong_usage(runner, args):
     done = runner.run(*args)
     assert done.returncode == 2 and done.stdout == ""
@@ -112,8 +114,20 @@ def test_failed_runs_what_was_red_last_time(bench):
     done = bench.run("--failed", "--report", report, "-q", bench.folder)
     assert done.returncode == 0 and done.stdout == "1 passed, 0 failed\n"
     assert bench.run("--failed", "--report", report, bench.folder).returncode == 4
+    red.write_text(RED)
+    assert bench.run("--world", "sim", "--report", report, red).returncode == 1
+    assert bench.run("--world", "sim", "--report", report, green).returncode == 0  # says nothing of the red one
+    assert bench.run("--failed", "--report", report, "--list", bench.folder).stdout == f"sim {str(red)[:-5]}\n"
+    assert len(report.read_text().splitlines()) == 3
     missing = bench.run("--failed", "--report", bench.folder / "none", green)
     assert missing.returncode == 2 and "no report at" in missing.stderr
+
+
+def test_another_client_never_counts_runs_of_the_built_in_one(bench):
+    path = bench.write(GOOD)
+    assert bench.run("--client", "x", "--list", path).stdout == f"live {str(path)[:-5]}\n"
+    done = bench.run("--client", "/nonexistent/client", "--report", "/dev/null", path)
+    assert done.returncode == 3 and "0 passed, 1 failed" in done.stdout
 
 
 def test_repeat_runs_the_set_that_often(bench):
@@ -237,6 +251,10 @@ def test_the_table_has_a_line_a_topic(bench):
     done = bench.run("--world", "sim", "--report", "/dev/null", bench.folder)
     assert re.search(r"^east +1 ok ", done.stdout, re.M) and re.search(r"^west +1 ok ", done.stdout, re.M)
     assert "2 passed, 0 failed\n" in done.stdout
+    (bench.folder / "c.yaml").write_text(GOOD)
+    alone = subprocess.run([bench.program, "--world", "sim", "--report", "/dev/null", "c.yaml"], cwd=bench.folder,
+                           capture_output=True, text=True)
+    assert re.search(r"^c +1 ok ", alone.stdout, re.M)
 
 
 # ---- the language, explained ----

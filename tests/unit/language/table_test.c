@@ -64,6 +64,10 @@ static void explains(void **state) {
   assert_string_equal(text, "rows (in publish)\n  How many rows; their numbers go on from the publish before.\n"
                             "  value:   number\n  must be given\n  example: rows: 500\n");
   free(text);
+  text = printed(scn_explain, "publish", true); /* a mapping: its keys, with type, default and meaning */
+  assert_non_null(strstr(text, "\n    rows: number; must be given\n        How many rows;"));
+  assert_non_null(strstr(text, "\n    flush: each|end|none|acked|every N; default end\n"));
+  free(text);
   text = printed(scn_explain, "close", true); /* a step and an action of the server */
   assert_non_null(strstr(text, "close (in step)"));
   assert_non_null(strstr(text, "close (in server)"));
