@@ -22,6 +22,18 @@ help_if_asked() {
   esac
 }
 
+# Before any work: a misspelt option must not be taken for a word, or reach a program further down.
+unknown_option() {
+  printf '%s: unknown option %s (see --help)\n' "${0##*/}" "$1" >&2
+  exit 2
+}
+# takes_no_options "$@": for the scripts that have none; takes_words "$@": for those that have arguments, but no options.
+takes_no_options() { [ $# -eq 0 ] || unknown_option "$1"; }
+takes_words() {
+  local word
+  for word in "$@"; do case $word in -*) unknown_option "$word" ;; esac; done
+}
+
 # configure DIR [cmake options...]: once; build DIR [targets...]: always.
 configure() {
   local dir=$1
