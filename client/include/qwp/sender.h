@@ -3,15 +3,19 @@
  * A sender owns one connection to a QWP server, a store of frames not yet
  * acknowledged, and the thread that sends them. Its life:
  *
- *     struct qwp_error err;
- *     qwp_sender *s = qwp_sender_create("ws::addr=127.0.0.1:9000;", NULL, &err);
- *     if (!s) { fprintf(stderr, "%s\n", err.text); return 1; }
- *     qwp_table(s, "trades", &err);
- *     qwp_symbol(s, "sym", "ETH-USD", &err);
- *     qwp_double(s, "price", 2615.54, &err);
- *     qwp_at_ns(s, 1700000000000000000, &err);
- *     qwp_sender_drain(s, 0, &err);    // flush and wait for the server
- *     qwp_sender_close(s, &err);
+ *     #include <stdio.h>
+ *     #include <qwp/sender.h>
+ *
+ *     int main(void) {
+ *       struct qwp_error err;
+ *       qwp_sender *s = qwp_sender_create("ws::addr=127.0.0.1:9000;", NULL, &err);
+ *       if (!s) { fprintf(stderr, "%s\n", err.text); return 1; }
+ *       bool ok = qwp_table(s, "trades", &err) && qwp_symbol(s, "sym", "ETH-USD", &err) &&
+ *                 qwp_double(s, "price", 2615.54, &err) && qwp_at_ns(s, 1700000000000000000, &err) &&
+ *                 qwp_sender_drain(s, 10000, &err);    // flush, and wait for the server
+ *       if (!ok) fprintf(stderr, "%s\n", err.text);
+ *       return qwp_sender_close(s, &err) && ok ? 0 : 1;
+ *     }
  *
  * Errors. Every fallible call returns false (or NULL) when it fails and fills
  * the optional last argument; a failed call changes nothing that it does not
