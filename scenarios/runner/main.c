@@ -8,6 +8,7 @@
 
 #include "client/real_time.h"
 #include "language/keys.h"
+#include "runner/catalogue.h"
 #include "runner/collect.h"
 #include "runner/job.h"
 #include "runner/options.h"
@@ -132,6 +133,10 @@ static int explain_or_schema(const struct options *o) {
     scn_schema(stdout);
     return 0;
   }
+  struct catalogue *rules = catalogue_load();
+  const bool rule = catalogue_explain(rules, stdout, o->explain);
+  catalogue_free(rules);
+  if (rule) return 0;
   return scn_explain(stdout, strcmp(o->explain, "all") == 0 ? NULL : o->explain) ? 0 : 2;
 }
 

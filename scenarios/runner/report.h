@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "runner/groups.h"
 #include "runner/job.h"
 
 struct screen {
@@ -13,14 +14,17 @@ struct screen {
   bool colour, terminal, quiet;
   const char *program; /* as it is to be called */
   uint64_t seed;
-  size_t total, done, red;
+  size_t total, done;
+  struct groups reds, unsupported;
+  struct catalogue *rules; /* titles of what was violated and cited; loaded at the first red one */
 };
 
 /* Colour and a line that is written over only on a terminal, and without NO_COLOR; else plain text. */
 void screen_init(struct screen *s, FILE *out, const char *program, size_t total, uint64_t seed, bool quiet);
-/* One job ended: progress on a terminal, a red one at once everywhere. */
+/* One job ended: progress on a terminal, a red one at once everywhere, unless one like it was told before. */
 void screen_done(void *screen, const struct job *j);
-/* The table, one line a topic, and the counts. */
+/* How many more were like each of the red ones, the reasons of what was not judged, the table, one line a topic, and the
+ * counts. Frees what the screen holds. */
 void screen_end(struct screen *s, const struct jobs *jobs, int64_t took_ns);
 
 /* JUnit XML. false: the file cannot be written, errno says why. */

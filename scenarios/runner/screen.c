@@ -1,8 +1,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+#include "runner/catalogue.h"
 #include "runner/report.h"
 
 #define GREEN "\033[32m"
@@ -11,6 +14,7 @@
 #define DIM "\033[2m"
 #define BOLD "\033[1m"
 #define PLAIN "\033[0m"
+#define TITLE_COLUMNS 100
 #define CLEAR_LINE "\r\033[K"
 
 static const char *paint(const struct screen *s, const char *code) { return s->colour ? code : ""; }
@@ -22,37 +26,91 @@ void screen_init(struct screen *s, FILE *out, const char *program, size_t total,
                        .colour = terminal};
 }
 
+/* How many bytes of the text are at most `columns` characters. */
+static int fitting(const char *text, size_t columns) {
+  const char *p = text, *end = text + strlen(text);
+  for (; p < end && columns > 0; columns--) {
+    size_t n = qwp_utf8_char(p, (size_t)(end - p));
+    p += n ? n : 1;
+  }
+  return (int)(p - text);
+}
+
 static bool is_red(const struct job *j) { return j->verdict == VERDICT_FAILED || j->verdict == VERDICT_ERROR; }
+
+/* "cited:   P121-27 title"; a long title is cut, --explain has all of it. */
+static void tell_rule(struct screen *s, const char *what, const char *id) {
+  if (!s->rules) s->rules = catalogue_load();
+  const char *title = catalogue_title(s->rules, id);
+  fprintf(s->out, "  %s%-9s%s %s", paint(s, DIM), what, paint(s, PLAIN), id);
+  if (title) fprintf(s->out, " %.*s%s", fitting(title, TITLE_COLUMNS), title, strlen(title) > TITLE_COLUMNS ? "..." : "");
+  fputc('\n', s->out);
+}
 
 static void tell_red(struct screen *s, const struct job *j) {
   const struct scn_scenario *x = j->scenario;
-  char command[1024];
+  char command[1024], violated[40];
   job_command(j, s->program, s->seed, command, sizeof command);
   fprintf(s->out, "%s%s%s %s [%s]\n", paint(s, RED), j->verdict == VERDICT_ERROR ? "ERROR" : "FAIL", paint(s, PLAIN),
           x->name, scn_world_name(j->world));
   fprintf(s->out, "  %s\n", x->claim);
   fprintf(s->out, "  %s%s%s\n", paint(s, BOLD), j->why, paint(s, PLAIN));
-  fprintf(s->out, "  %srules:%s", paint(s, DIM), paint(s, PLAIN));
-  for (size_t i = 0; i < x->cite_count; i++) fprintf(s->out, " %s", x->cites[i]);
-  fprintf(s->out, "\n  %srepeat:%s %s\n", paint(s, DIM), paint(s, PLAIN), command);
+  if (verdict_violated(j->why, violated, sizeof violated)) tell_rule(s, "violated:", violated);
+  for (size_t i = 0; i < x->cite_count; i++) tell_rule(s, i ? "" : "cited:", x->cites[i]);
+  fprintf(s->out, "  %s%-9s%s %s\n", paint(s, DIM), "repeat:", paint(s, PLAIN), command);
+  fprintf(s->out, "  %s%-9s%s %s --journal - --hex\n", paint(s, DIM), "bytes:", paint(s, PLAIN), command);
+}
+
+static void note(struct screen *s, const struct job *j) {
+  char key[1024];
+  if (is_red(j)) {
+    groups_red_key(j, key, sizeof key);
+    if (groups_add(&s->reds, key, j) == 1) tell_red(s, j);
+  } else if (j->verdict == VERDICT_UNSUPPORTED) {
+    groups_reason_key(j, key, sizeof key);
+    groups_add(&s->unsupported, key, j);
+  }
+}
+
+/* Reds like one that was told: their names stand in the report. */
+static void tell_more(const struct screen *s) {
+  for (size_t i = 0; i < s->reds.count; i++) {
+    const struct group *g = &s->reds.at[i];
+    size_t more = g->count - 1;
+    if (!more) continue;
+    const bool matrix = strchr(g->first->scenario->name, '[') != NULL;
+    fprintf(s->out, "%s%s%s %s [%s] and %zu more %s%s%s: %s\n", paint(s, RED),
+            g->first->verdict == VERDICT_ERROR ? "ERROR" : "FAIL", paint(s, PLAIN), g->first->scenario->name,
+            scn_world_name(g->first->world), more, matrix ? "line" : "run", more > 1 ? "s" : "",
+            matrix ? " of this matrix" : "", groups_sentence(g->first));
+  }
 }
 
 /* Not judged, so neither green nor red; said, so that nobody takes it for either. */
-static void tell_unsupported(const struct screen *s, const struct job *j) {
-  fprintf(s->out, "%sunsupported%s %s [%s]\n  %s\n", paint(s, YELLOW), paint(s, PLAIN), j->scenario->name,
-          scn_world_name(j->world), j->why);
+static void tell_unsupported(const struct screen *s) {
+  for (size_t i = 0; i < s->unsupported.count; i++)
+    fprintf(s->out, "%sunsupported%s %zu x %s\n", paint(s, YELLOW), paint(s, PLAIN), s->unsupported.at[i].count,
+            s->unsupported.at[i].key);
+}
+
+/* "[12/345] sim scenarios/batch/a", cut to the terminal: a line that wraps cannot be written over. */
+static void tell_progress(const struct screen *s, const struct job *j) {
+  struct winsize size = {0};
+  char head[64], text[1024];
+  int columns = ioctl(fileno(s->out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  int n = snprintf(head, sizeof head, "[%zu/%zu]", s->done, s->total);
+  snprintf(text, sizeof text, " %s %s", scn_world_name(j->world), j->scenario->name);
+  int room = columns - 1 - n;
+  fprintf(s->out, "%s%s%s%.*s", paint(s, DIM), head, paint(s, PLAIN), fitting(text, room > 0 ? (size_t)room : 0), text);
 }
 
 void screen_done(void *screen, const struct job *j) {
   struct screen *s = screen;
   s->done++;
-  s->red += is_red(j);
   if (s->terminal && !s->quiet) fputs(CLEAR_LINE, s->out);
-  if (is_red(j)) tell_red(s, j);
-  if (j->verdict == VERDICT_UNSUPPORTED && !s->quiet) tell_unsupported(s, j);
+  note(s, j);
   if (s->terminal && !s->quiet) {
-    fprintf(s->out, "%s[%zu/%zu]%s %s %s", paint(s, DIM), s->done, s->total, paint(s, PLAIN), scn_world_name(j->world),
-            j->scenario->name);
+    tell_progress(s, j);
     if (s->done == s->total) fputs(CLEAR_LINE, s->out);
   }
   fflush(s->out);
@@ -69,6 +127,8 @@ struct row {
   struct cell worlds[SCN_WORLDS];
   int64_t took_ns;
 };
+
+#define CELL_BYTES 160
 
 struct table {
   struct row *rows;
@@ -97,35 +157,57 @@ static bool collect(struct table *t, const struct jobs *jobs) {
   return true;
 }
 
-/* "12 ok" or "11 ok 1 red", padded to width. */
-static void print_cell(const struct screen *s, const struct cell *c, int width) {
-  size_t red = c->counts[VERDICT_FAILED] + c->counts[VERDICT_ERROR];
-  size_t other = c->counts[VERDICT_DISPUTED] + c->counts[VERDICT_UNSUPPORTED];
-  char text[64] = "-";
-  if (c->counts[VERDICT_PASSED] + red + other) {
-    int n = snprintf(text, sizeof text, "%zu ok", c->counts[VERDICT_PASSED]);
-    if (red) n += snprintf(text + n, sizeof text - (size_t)n, ", %zu red", red);
-    if (other) snprintf(text + n, sizeof text - (size_t)n, ", %zu apart", other);
+static size_t red_of(const struct cell *c) { return c->counts[VERDICT_FAILED] + c->counts[VERDICT_ERROR]; }
+
+/* "12 ok", or "11 ok, 1 red, 2 unsupported"; returns its length. */
+static int cell_text(const struct cell *c, char *out, size_t cap) {
+  const struct {
+    size_t count;
+    const char *word;
+  } parts[] = {{red_of(c), "red"}, {c->counts[VERDICT_UNSUPPORTED], "unsupported"}, {c->counts[VERDICT_DISPUTED], "disputed"}};
+  size_t all = c->counts[VERDICT_PASSED] + parts[0].count + parts[1].count + parts[2].count;
+  if (all == 0) return snprintf(out, cap, "-");
+  int n = snprintf(out, cap, "%zu ok", c->counts[VERDICT_PASSED]);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if (parts[i].count) n += snprintf(out + n, cap - (size_t)n, ", %zu %s", parts[i].count, parts[i].word);
+  return n;
+}
+
+static int column_width(const struct table *t, int world) {
+  char text[CELL_BYTES];
+  int width = 16;
+  for (size_t i = 0; i < t->count; i++) {
+    int n = cell_text(&t->rows[i].worlds[world], text, sizeof text);
+    if (n > width) width = n;
   }
-  const char *colour = red ? RED : other ? YELLOW : c->counts[VERDICT_PASSED] ? GREEN : DIM;
+  return width;
+}
+
+static void print_cell(const struct screen *s, const struct cell *c, int width) {
+  size_t other = c->counts[VERDICT_DISPUTED] + c->counts[VERDICT_UNSUPPORTED];
+  char text[CELL_BYTES];
+  cell_text(c, text, sizeof text);
+  const char *colour = red_of(c) ? RED : other ? YELLOW : c->counts[VERDICT_PASSED] ? GREEN : DIM;
   fprintf(s->out, "  %s%-*s%s", paint(s, colour), width, text, paint(s, PLAIN));
 }
 
 static void print_table(const struct screen *s, const struct table *t) {
   fprintf(s->out, "\n%s%-16s", paint(s, BOLD), "topic");
   for (int w = 0; w < SCN_WORLDS; w++)
-    if (t->shown[w]) fprintf(s->out, "  %-16s", scn_world_name((enum scn_world)w));
+    if (t->shown[w]) fprintf(s->out, "  %-*s", column_width(t, w), scn_world_name((enum scn_world)w));
   fprintf(s->out, "  %s%s\n", "time", paint(s, PLAIN));
   for (size_t i = 0; i < t->count; i++) {
     fprintf(s->out, "%-16s", t->rows[i].topic);
     for (int w = 0; w < SCN_WORLDS; w++)
-      if (t->shown[w]) print_cell(s, &t->rows[i].worlds[w], 16);
+      if (t->shown[w]) print_cell(s, &t->rows[i].worlds[w], column_width(t, w));
     fprintf(s->out, "  %s%.0f ms%s\n", paint(s, DIM), (double)t->rows[i].took_ns / 1e6, paint(s, PLAIN));
   }
 }
 
 void screen_end(struct screen *s, const struct jobs *jobs, int64_t took_ns) {
   struct table t = {0};
+  tell_more(s);
+  if (!s->quiet) tell_unsupported(s);
   if (!s->quiet && collect(&t, jobs)) print_table(s, &t);
   free(t.rows);
   size_t passed = jobs_with(jobs, VERDICT_PASSED), failed = jobs_with(jobs, VERDICT_FAILED) + jobs_with(jobs, VERDICT_ERROR);
@@ -135,4 +217,8 @@ void screen_end(struct screen *s, const struct jobs *jobs, int64_t took_ns) {
   fprintf(s->out, "%s\n", paint(s, PLAIN));
   if (jobs->trouble[0]) fprintf(s->out, "%sERROR%s %s\n", paint(s, RED), paint(s, PLAIN), jobs->trouble);
   if (!s->quiet) fprintf(s->out, "%sin %.1f s%s\n", paint(s, DIM), (double)took_ns / 1e9, paint(s, PLAIN));
+  groups_free(&s->reds);
+  groups_free(&s->unsupported);
+  catalogue_free(s->rules);
+  s->rules = NULL;
 }

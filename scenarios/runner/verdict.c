@@ -193,3 +193,12 @@ enum verdict judge(const struct scn_scenario *s, const struct observation *o, ch
   if (s->disputed) return VERDICT_DISPUTED;
   return ok ? VERDICT_PASSED : VERDICT_FAILED;
 }
+
+/* observation.c begins it with "WIRE-FLAG-002 violated at connection ", judge() puts "path: " before that. */
+bool verdict_violated(const char *why, char *id, size_t n) {
+  const char *at = strstr(why, " violated at connection "), *start = at;
+  while (start && start > why && strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-", start[-1])) start--;
+  if (!at || start == at || start - why < 2 || memcmp(start - 2, ": ", 2) != 0) return false;
+  snprintf(id, n, "%.*s", (int)(at - start), start);
+  return true;
+}

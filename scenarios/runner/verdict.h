@@ -2,6 +2,7 @@
 #ifndef SCN_VERDICT_H
 #define SCN_VERDICT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "language/scenario.h"
@@ -23,5 +24,9 @@ const char *verdict_name(enum verdict v);
  * connection ended, what was left open.
  * Behind a harness error or a failed step stands the first fault that did not fire, if there is one. */
 enum verdict judge(const struct scn_scenario *s, const struct observation *o, char *why, size_t why_n);
+
+/* The requirement that a sentence of judge() says was violated, copied to `id`; false: the sentence is about something
+ * else. */
+bool verdict_violated(const char *why, char *id, size_t n);
 
 #endif

@@ -86,9 +86,33 @@ def test_the_command_that_repeats_a_red_one_does(bench):
     red = [run for run in runs if run["verdict"] == "failed"]
     assert [run["scenario"].partition("[")[2] for run in red] == ["n=1]", "n=12]"]
     for run in red:
-        assert f"repeat: {run['repeat']}\n" in done.stdout and "--seed 77" in run["repeat"]
+        assert "--seed 77" in run["repeat"]
         again = subprocess.run(shlex.split(run["repeat"]) + ["--report", "/dev/null"], capture_output=True, text=True)
         assert again.returncode == 1 and run["why"] in again.stdout and "0 passed, 1 failed" in again.stdout
+
+
+def told_behind(word, stdout):
+    return re.search(rf"^  {word}: +(.*)$", stdout, re.M).group(1)
+
+
+def test_one_fault_of_a_matrix_is_told_once(bench):
+    text = RED.replace("claim:", "matrix: {n: [1, 2, 12, 13]}\nclaim:").replace("rows: 3", 'rows: "${n}"')
+    done, runs = bench.judge(bench.write(text))
+    stem = str(bench.folder / "a")
+    assert done.stdout.count("repeat:") == 1 and told_behind("repeat", done.stdout) == runs[0]["repeat"]
+    assert f"FAIL {stem}[n=1] [sim] and 3 more lines of this matrix: srv.frames: expected 4, seen 1\n" in done.stdout
+    assert [run["verdict"] for run in runs] == ["failed"] * 4 and "0 passed, 4 failed\n" in done.stdout
+    twice, _ = bench.judge(bench.write(RED), "--repeat", "2", "-q")
+    assert f"FAIL {stem} [sim] and 1 more run: " in twice.stdout
+
+
+def test_a_red_one_shows_what_its_rules_say_and_how_to_see_the_bytes(bench):
+    done, _ = bench.judge(bench.write(RED))
+    assert told_behind("cited", done.stdout) == "P121-01 Send first, poll only when the socket is full"
+    told = told_behind("bytes", done.stdout)
+    wire = subprocess.run(shlex.split(told) + ["--report", "/dev/null"], capture_output=True, text=True)
+    lines = [json.loads(line) for line in wire.stdout.splitlines()]
+    assert any("hex" in line for line in lines), sorted({key for line in lines for key in line})
 
 
 # ---- which ----
@@ -264,6 +288,9 @@ def test_explain(runner):
     told = runner.run("--explain", "publish")
     assert told.returncode == 0 and "example:" in told.stdout
     assert "replayed" in runner.run("--explain", "loop.replayed").stdout
+    assert runner.run("--explain", "P121-27").stdout.startswith("P121-27 (seed item, exact)\n  Frames of a failed batch")
+    rule = runner.run("--explain", "WIRE-FLAG-002")
+    assert rule.returncode == 0 and rule.stdout.startswith("WIRE-FLAG-002 (requirement, client, must)\n  Bit 1 and ")
     unknown = runner.run("--explain", "publsh")
     assert unknown.returncode == 2 and unknown.stdout == "publsh: no such key or counter, nearest valid key 'publish'\n"
     whole = runner.run("--explain", "all")

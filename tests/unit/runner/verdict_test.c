@@ -286,6 +286,17 @@ static void a_disputed_one_counts_apart(void **state) {
   end();
 }
 
+static void the_violated_requirement_is_found_in_the_sentence(void **state) {
+  (void)state;
+  char id[40] = "";
+  strcpy(why, "x.yaml: WIRE-FLAG-002 violated at connection 1, wireSeq 0, offset 5: no");
+  assert_true(verdict_violated(why, id, sizeof id));
+  assert_string_equal(id, "WIRE-FLAG-002");
+  assert_false(verdict_violated("x.yaml:7: loop.sent: expected 8, seen 7", id, sizeof id));
+  assert_false(verdict_violated("x.yaml:  violated at connection 1", id, sizeof id));
+  assert_false(verdict_violated("WS-001 violated at connection 1", id, sizeof id)); /* no file before it */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_well_is_green),
@@ -307,6 +318,7 @@ int main(void) {
       cmocka_unit_test(nothing_observed_is_red),
       cmocka_unit_test(a_run_that_the_harness_lost_is_no_verdict),
       cmocka_unit_test(a_disputed_one_counts_apart),
+      cmocka_unit_test(the_violated_requirement_is_found_in_the_sentence),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
