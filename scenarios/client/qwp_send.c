@@ -126,7 +126,7 @@ static volatile sig_atomic_t stopped_by; /* the signal, or 0 */
 
 static void on_signal(int which) { stopped_by = which; }
 
-/* No SA_RESTART: a rest between flushes ends at once. SA_RESETHAND: who asks twice does not want to wait for the close. */
+/* No SA_RESTART: a rest between flushes ends at once. SA_RESETHAND: who asks twice does not wait for the close. */
 static void stop_on_signals(void) {
   struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
   sigemptyset(&a.sa_mask);
@@ -196,9 +196,9 @@ static bool write_json(const char *path, const struct figures *f, bool ok) {
 #undef PUT
   json_t *o = json_pack("{s:s, s:b, s:I, s:I, s:f, s:o}", "program", "qwp-send", "ok", ok, "rows", (json_int_t)f->rows, "ns",
                         (json_int_t)f->took_ns, "rows_per_s", per_second(f->rows, f->took_ns), "counters", counters);
-  bool written;
-  if (strcmp(path, "-") == 0) written = o && json_dumpf(o, stdout, JSON_INDENT(2)) == 0 && puts("") >= 0 && fflush(stdout) == 0;
-  else written = o && json_dump_file(o, path, JSON_INDENT(2)) == 0;
+  bool written = o != NULL;
+  if (strcmp(path, "-") != 0) written = written && json_dump_file(o, path, JSON_INDENT(2)) == 0;
+  else written = written && json_dumpf(o, stdout, JSON_INDENT(2)) == 0 && puts("") >= 0 && fflush(stdout) == 0;
   json_decref(o);
   if (!written) fprintf(stderr, "qwp-send: --json %s: cannot be written\n", path);
   return written;
