@@ -153,6 +153,7 @@ static bool read_steps(struct scn_reader *r, scn_node *client, struct scn_scenar
 
 bool scn_read_client(struct scn_reader *r, scn_node *client, struct scn_scenario *s) {
   if (!scn_get_text(r, client, "config", &s->config)) return false;
+  s->config_line = scn_line(scn_get(r, client, "config"));
   if (!scn_get_bool(r, client, "dense_dictionary", &s->dense_dictionary)) return false;
   if (!scn_get_bool(r, client, "receiver", &s->receiver)) return false;
   if (!scn_get_text(r, client, "create_error", &s->create_error)) return false;

@@ -117,6 +117,7 @@ struct scn_scenario {
   bool any_connections;    /* connections: any */
 
   const char *config;      /* connect string with ${server} */
+  int config_line;
   bool dense_dictionary;
   bool receiver;           /* a bare WebSocket client instead of a sender */
   const char *create_error;/* status name that create must end with, NULL = success */

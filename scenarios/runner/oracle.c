@@ -50,6 +50,12 @@ static const struct workload *work_of(const struct oracle *o, int64_t k) {
 
 /* ---- one row ---- */
 
+struct arrived {
+  int64_t k;      /* the number it carries */
+  int connection; /* where it came from */
+  int64_t wire_seq;
+};
+
 static bool same_text(const struct mock_value *v, const struct workload_value *w) {
   return v->as.text.n == w->text_n && memcmp(v->as.text.p, w->text, w->text_n) == 0;
 }
@@ -61,12 +67,13 @@ static bool null_holds(const struct mock_value *v, const struct workload_value *
   return w->type == WORKLOAD_BOOL ? !v->null && !v->as.b : v->null;
 }
 
+static const uint8_t wire_type[] = {
+    [WORKLOAD_BOOL] = QWP_TYPE_BOOLEAN,   [WORKLOAD_LONG] = QWP_TYPE_LONG,       [WORKLOAD_DOUBLE] = QWP_TYPE_DOUBLE,
+    [WORKLOAD_SYMBOL] = QWP_TYPE_SYMBOL,  [WORKLOAD_VARCHAR] = QWP_TYPE_VARCHAR, [WORKLOAD_TS_US] = QWP_TYPE_TIMESTAMP,
+    [WORKLOAD_TS_NS] = QWP_TYPE_TIMESTAMP_NANOS,
+};
+
 static bool value_holds(const struct mock_value *v, const struct workload_value *w) {
-  static const uint8_t wire_type[] = {
-      [WORKLOAD_BOOL] = QWP_TYPE_BOOLEAN,   [WORKLOAD_LONG] = QWP_TYPE_LONG,       [WORKLOAD_DOUBLE] = QWP_TYPE_DOUBLE,
-      [WORKLOAD_SYMBOL] = QWP_TYPE_SYMBOL,  [WORKLOAD_VARCHAR] = QWP_TYPE_VARCHAR, [WORKLOAD_TS_US] = QWP_TYPE_TIMESTAMP,
-      [WORKLOAD_TS_NS] = QWP_TYPE_TIMESTAMP_NANOS,
-  };
   if (v->type != wire_type[w->type]) return false;
   if (w->null) return null_holds(v, w);
   if (v->null) return false;
@@ -82,11 +89,28 @@ static bool value_holds(const struct mock_value *v, const struct workload_value 
   return false;
 }
 
+static void show_text(const char *p, size_t n, char *out, size_t cap) {
+  snprintf(out, cap, "\"%.*s\"%s", (int)(n < 40 ? n : 40), p, n > 40 ? "..." : "");
+}
+
+static void show_expected(const struct workload_value *w, char *out, size_t n) {
+  if (w->null && w->type != WORKLOAD_BOOL)
+    snprintf(out, n, "null");
+  else if (w->type == WORKLOAD_SYMBOL || w->type == WORKLOAD_VARCHAR)
+    show_text(w->text, w->text_n, out, n);
+  else if (w->type == WORKLOAD_DOUBLE)
+    snprintf(out, n, "%.17g", w->d);
+  else if (w->type == WORKLOAD_BOOL)
+    snprintf(out, n, "%s", w->b && !w->null ? "true" : "false");
+  else
+    snprintf(out, n, "%" PRId64, w->i);
+}
+
 static void show_value(const struct mock_value *v, char *out, size_t n) {
   if (v->null)
     snprintf(out, n, "null");
   else if (v->type == QWP_TYPE_SYMBOL || v->type == QWP_TYPE_VARCHAR)
-    snprintf(out, n, "\"%.*s\"", (int)(v->as.text.n < 40 ? v->as.text.n : 40), v->as.text.p);
+    show_text(v->as.text.p, v->as.text.n, out, n);
   else if (v->type == QWP_TYPE_DOUBLE)
     snprintf(out, n, "%.17g", v->as.d);
   else if (v->type == QWP_TYPE_BOOLEAN)
@@ -111,7 +135,7 @@ static bool is_server_stamp(const struct oracle *o, const char *name, const stru
 
 /* A column of the table that the row's rule does not name belongs to other rows: this one has no value there. A BOOLEAN
  * that a message has for other rows of it is false [WIRE-NULL-012]. */
-static bool no_other_value(struct oracle *o, size_t table, int64_t k, const struct mock_value *values,
+static bool no_other_value(struct oracle *o, size_t table, const struct arrived *a, const struct mock_value *values,
                            const struct workload_value *expected, size_t n) {
   size_t columns = mock_table_columns(o->tables, table);
   for (size_t c = 0; c < columns; c++) {
@@ -122,13 +146,26 @@ static bool no_other_value(struct oracle *o, size_t table, int64_t k, const stru
     if (is_server_stamp(o, name, &values[c])) continue;
     char seen[64];
     show_value(&values[c], seen, sizeof seen);
-    return wrong(o, "row %" PRId64 " of table %s: column \"%s\" is %s, and the row has no such column", k,
-                 mock_table_name(o->tables, table), name, seen);
+    return wrong(o, "row %" PRId64 " of table %s (connection %d, wireSeq %" PRId64 "): column \"%s\" is %s, and the row has "
+                 "no such column", a->k, mock_table_name(o->tables, table), a->connection, a->wire_seq, name, seen);
   }
   return true;
 }
 
-static bool row_holds(struct oracle *o, size_t table, int64_t k, const struct mock_value *values) {
+/* "row 97 of table types (connection 1, wireSeq 3): column "l" is 5, expected 7"; types too where they differ. */
+static bool wrong_value(struct oracle *o, const struct arrived *a, const char *table, const struct mock_value *v,
+                        const struct workload_value *w) {
+  char seen[64], wanted[64], types[40] = "";
+  show_value(v, seen, sizeof seen);
+  show_expected(w, wanted, sizeof wanted);
+  if (v->type != wire_type[w->type])
+    snprintf(types, sizeof types, " (type 0x%02x, expected 0x%02x)", (unsigned)v->type, (unsigned)wire_type[w->type]);
+  return wrong(o, "row %" PRId64 " of table %s (connection %d, wireSeq %" PRId64 "): column \"%s\" is %s, expected %s%s",
+               a->k, table, a->connection, a->wire_seq, w->column, seen, wanted, types);
+}
+
+static bool row_holds(struct oracle *o, size_t table, const struct arrived *a, const struct mock_value *values) {
+  const int64_t k = a->k;
   const struct workload *work = work_of(o, k);
   if (!work) return wrong(o, "row %" PRId64 " was never given to the sender", k);
   const char *table_name;
@@ -144,11 +181,9 @@ static bool row_holds(struct oracle *o, size_t table, int64_t k, const struct mo
     if (c == columns && expected[i].null) continue; /* a column that has only nulls may be left out */
     if (c == columns) return wrong(o, "table %s has no column \"%s\"", table_name, expected[i].column);
     if (value_holds(&values[c], &expected[i])) continue;
-    char seen[64];
-    show_value(&values[c], seen, sizeof seen);
-    return wrong(o, "row %" PRId64 " of table %s: column \"%s\" is %s", k, table_name, expected[i].column, seen);
+    return wrong_value(o, a, table_name, &values[c], &expected[i]);
   }
-  return no_other_value(o, table, k, values, expected, n);
+  return no_other_value(o, table, a, values, expected, n);
 }
 
 /* ---- all rows ---- */
@@ -170,13 +205,12 @@ static bool table_holds(struct oracle *o, size_t table) {
   int64_t last_new = -1;
   for (size_t row = 0; row < mock_table_rows(o->tables, table); row++) {
     struct mock_value values[MAX_MOCK_COLUMNS];
-    int connection;
-    int64_t wire_seq;
-    if (!mock_table_row(o->tables, table, row, values, &connection, &wire_seq)) return wrong(o, "row %zu is gone", row);
-    int64_t k = values[id].as.i;
+    struct arrived a;
+    if (!mock_table_row(o->tables, table, row, values, &a.connection, &a.wire_seq)) return wrong(o, "row %zu is gone", row);
+    int64_t k = a.k = values[id].as.i;
     if (values[id].null || k < 0 || k >= o->given)
       return wrong(o, "table %s holds row %" PRId64 ", which was never given to the sender", name, k);
-    if (!(o->scenario->allow & SCN_ALLOW_VALUES) && !row_holds(o, table, k, values)) return false;
+    if (!(o->scenario->allow & SCN_ALLOW_VALUES) && !row_holds(o, table, &a, values)) return false;
     if (o->seen[k]) {
       if (!o->doubled) o->first_double = k;
       o->doubled = true;
@@ -185,7 +219,7 @@ static bool table_holds(struct oracle *o, size_t table) {
     o->seen[k] = 1;
     if (k < last_new && !(o->scenario->allow & SCN_ALLOW_ORDER))
       return wrong(o, "row %" PRId64 " of table %s arrived after row %" PRId64 " (connection %d, wireSeq %" PRId64 ")", k,
-                   name, last_new, connection, wire_seq);
+                   name, last_new, a.connection, a.wire_seq);
     last_new = k > last_new ? k : last_new;
   }
   return true;

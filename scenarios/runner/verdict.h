@@ -22,7 +22,8 @@ const char *verdict_name(enum verdict v);
  * harness, what is unsupported, the client's steps, faults that did not fire, that the client gave the rows its steps
  * speak of, connections and the script, violations, expectations in the order of the file, rows, how the last
  * connection ended, what was left open.
- * Behind a harness error or a failed step stands the first fault that did not fire, if there is one. */
+ * Behind a harness error or a failed step stands what did not fire, if anything: not behind a sender that could not be
+ * made, told by the line of its connect string. */
 enum verdict judge(const struct scn_scenario *s, const struct observation *o, char *why, size_t why_n);
 
 /* The requirement that a sentence of judge() says was violated, copied to `id`; false: the sentence is about something

@@ -91,6 +91,15 @@ def test_the_command_that_repeats_a_red_one_does(bench):
         assert again.returncode == 1 and run["why"] in again.stdout and "0 passed, 1 failed" in again.stdout
 
 
+@pytest.mark.parametrize("world", ["sim", "live"])
+def test_a_mistake_in_the_connect_string_is_told_by_its_line_and_alone(bench, world):
+    text = WITH_FAULT.replace("${server};", "${server};no_such_key=1;")
+    line = 1 + [" config:" in one for one in text.splitlines()].index(True)
+    code, verdict, why = bench.only(text, world=world)
+    assert (code, verdict) == (1, "failed") and "no_such_key" in why
+    assert why.startswith(f"{bench.folder / 'a.yaml'}:{line}: create: ") and "did not fire" not in why
+
+
 def told_behind(word, stdout):
     return re.search(rf"^  {word}: +(.*)$", stdout, re.M).group(1)
 

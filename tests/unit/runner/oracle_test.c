@@ -186,11 +186,11 @@ static void a_value_that_belongs_to_no_column_of_the_row_is_named(void **state) 
     size_t bytes;
     const char *why;
   } table[] = {
-      {"px", QWP_TYPE_LONG, 7, 8, "row 2 of table t: column \"px\" is 7, and the row has no such column"},
-      {"b", QWP_TYPE_BOOLEAN, 1, 1, "row 2 of table t: column \"b\" is true, and the row has no such column"},
+      {"px", QWP_TYPE_LONG, 7, 8, "row 2 of table t (connection 1, wireSeq 2): column \"px\" is 7, and the row has no such column"},
+      {"b", QWP_TYPE_BOOLEAN, 1, 1, "row 2 of table t (connection 1, wireSeq 2): column \"b\" is true, and the row has no such column"},
       {"b", QWP_TYPE_BOOLEAN, 0, 1, ""}, /* the null of a BOOLEAN */
       {"", QWP_TYPE_TIMESTAMP_NANOS, WORKLOAD_T_NS, 8,
-       "row 2 of table t: column \"timestamp\" is 1700000000000000, and the row has no such column"},
+       "row 2 of table t (connection 1, wireSeq 2): column \"timestamp\" is 1700000000000000, and the row has no such column"},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     struct setting s;
@@ -246,6 +246,8 @@ static bool narrow_holds(const struct narrow *second, char *why) {
   return ok;
 }
 
+#define AT "row 1 of table narrow (connection 1, wireSeq 1): "
+
 static void a_wrong_value_is_named(void **state) {
   (void)state;
   const struct {
@@ -253,10 +255,10 @@ static void a_wrong_value_is_named(void **state) {
     const char *why;
   } table[] = {
       {{1, -99.75, WORKLOAD_T_NS + 1000, false}, ""},
-      {{2, -99.75, WORKLOAD_T_NS + 1000, false}, "row 1 of table narrow: column \"sym\" is \"s2\""},
-      {{1, 99.75, WORKLOAD_T_NS + 1000, false}, "row 1 of table narrow: column \"px\" is 99.75"},
-      {{1, -99.75, WORKLOAD_T_NS + 1000, true}, "row 1 of table narrow: column \"px\" is null"},
-      {{1, -99.75, WORKLOAD_T_NS + 1001, false}, "row 1 of table narrow: column \"\" is 1700000000000001001"},
+      {{2, -99.75, WORKLOAD_T_NS + 1000, false}, AT "column \"sym\" is \"s2\", expected \"s1\""},
+      {{1, 99.75, WORKLOAD_T_NS + 1000, false}, AT "column \"px\" is 99.75, expected -99.75"},
+      {{1, -99.75, WORKLOAD_T_NS + 1000, true}, AT "column \"px\" is null, expected -99.75"},
+      {{1, -99.75, WORKLOAD_T_NS + 1001, false}, AT "column \"\" is 1700000000000001001, expected 1700000000000001000"},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     char why[256];

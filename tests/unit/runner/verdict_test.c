@@ -286,6 +286,19 @@ static void a_disputed_one_counts_apart(void **state) {
   end();
 }
 
+static void a_sender_that_cannot_be_made_is_told_by_its_connect_string(void **state) {
+  (void)state;
+  begin(GOOD);
+  observe_unfired(&seen, "line 12: client.send EPIPE did not fire");
+  facts_text(&seen.facts, "client.create", "QWP_CONFIG");
+  seen.client_ok = false;
+  strcpy(seen.client_why, "create: no such key");
+  assert_red("x.yaml:4: create: no such key");
+  facts_text(&seen.facts, "client.create", "ok");
+  assert_red("x.yaml: create: no such key; and x.yaml:12: client.send EPIPE did not fire");
+  end();
+}
+
 static void the_violated_requirement_is_found_in_the_sentence(void **state) {
   (void)state;
   char id[40] = "";
@@ -318,6 +331,7 @@ int main(void) {
       cmocka_unit_test(nothing_observed_is_red),
       cmocka_unit_test(a_run_that_the_harness_lost_is_no_verdict),
       cmocka_unit_test(a_disputed_one_counts_apart),
+      cmocka_unit_test(a_sender_that_cannot_be_made_is_told_by_its_connect_string),
       cmocka_unit_test(the_violated_requirement_is_found_in_the_sentence),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
