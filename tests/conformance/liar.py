@@ -46,6 +46,7 @@ SPOILT = {
     "wrong-table": lambda frames: frames[:-1] + [frames[-1].replace(b"\x06narrow", b"\x06narrew")],
     "invented": lambda frames: frames + [frames[-1].replace((len(frames) - 1).to_bytes(8, "little"),
                                                             (1000).to_bytes(8, "little"))],
+    "reserved-flag": lambda frames: [bytes([*frames[0][:5], frames[0][5] | 0x02, *frames[0][6:]])] + frames[1:],
     "broken": lambda frames: frames[:-1] + [frames[-1][:-1]],
 }
 

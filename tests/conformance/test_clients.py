@@ -64,6 +64,15 @@ def test_rows_out_of_order_are_red(bench, frames):
     assert (code, verdict) == (1, "failed") and "row 0 of table t arrived after row 1" in told, told
 
 
+def test_a_violated_rule_is_told_before_the_cited_ones(bench, frames):
+    client = " ".join([LIAR, "reserved-flag", str(frames["narrow"])])
+    done, runs = bench.judge(bench.write(NARROW), "--client", client, world="live")
+    assert "WIRE-FLAG-002 violated at connection 1, wireSeq 0" in runs[0]["why"], done.stdout
+    told = done.stdout.splitlines()
+    violated = next(n for n, line in enumerate(told) if line.startswith("  violated: WIRE-FLAG-002 Bit 1 and bits 4-7"))
+    assert told[violated + 1].startswith("  cited:    P121-01 Send first")
+
+
 @pytest.mark.parametrize("mode,why", [
     ("silent", "a.yaml:10: connection 1 never came"),
     ("nothing-to-do", "connection 1 never came"),
