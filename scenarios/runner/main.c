@@ -128,6 +128,22 @@ static int run(const struct options *o, struct jobs *jobs, const char *program) 
   return write_reports(o, jobs, program, took_ns) || code ? code : 3;
 }
 
+static bool cites(const struct scn_scenario *s, const char *id) {
+  for (size_t i = 0; i < s->cite_count; i++)
+    if (strcmp(s->cites[i], id) == 0) return true;
+  return false;
+}
+
+/* The files that cite a rule, among those given; all lines of a matrix cite the same. */
+static bool print_citing(const struct options *o, const char *id) {
+  struct collection c;
+  const bool ok = collect(o->paths, o->path_count, &c);
+  for (size_t f = 0; ok && f < c.count; f++)
+    if (c.files[f].count && cites(&c.files[f].scenarios[0], id)) printf("  cited by: %s\n", c.paths[f]);
+  collection_free(&c);
+  return ok;
+}
+
 static int explain_or_schema(const struct options *o) {
   if (o->schema) {
     scn_schema(stdout);
@@ -136,7 +152,7 @@ static int explain_or_schema(const struct options *o) {
   struct catalogue *rules = catalogue_load();
   const bool rule = catalogue_explain(rules, stdout, o->explain);
   catalogue_free(rules);
-  if (rule) return 0;
+  if (rule) return o->path_count == 0 || print_citing(o, o->explain) ? 0 : 2;
   return scn_explain(stdout, strcmp(o->explain, "all") == 0 ? NULL : o->explain) ? 0 : 2;
 }
 

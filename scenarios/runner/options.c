@@ -46,7 +46,7 @@ static const char help[] =
     "  -q, --quiet           red ones and the closing line only\n"
     "language\n"
     "  --explain WORD        help for a key of the scenario language or a counter (`all`: for each), or what a rule\n"
-    "                        says: P121-27, WIRE-FLAG-002\n"
+    "                        says (P121-27, WIRE-FLAG-002), and which of the files given cite it\n"
     "  --schema              the JSON schema of a scenario file\n"
     "  --help, --version\n"
     "\n"

@@ -300,6 +300,10 @@ def test_explain(runner):
     assert runner.run("--explain", "P121-27").stdout.startswith("P121-27 (seed item, exact)\n  Frames of a failed batch")
     rule = runner.run("--explain", "WIRE-FLAG-002")
     assert rule.returncode == 0 and rule.stdout.startswith("WIRE-FLAG-002 (requirement, client, must)\n  Bit 1 and ")
+    citing = runner.run("--explain", "P121-27", "scenarios/metrics").stdout.splitlines()[2:]
+    files = sorted(ROOT.glob("scenarios/metrics/*.yaml"))
+    wanted = [path for path in files if re.search(r"^cites:.*\bP121-27\b", path.read_text(), re.M)]
+    assert wanted and citing == [f"  cited by: {path.relative_to(ROOT)}" for path in wanted]
     unknown = runner.run("--explain", "publsh")
     assert unknown.returncode == 2 and unknown.stdout == "publsh: no such key or counter, nearest valid key 'publish'\n"
     whole = runner.run("--explain", "all")
