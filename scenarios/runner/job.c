@@ -69,11 +69,12 @@ static const char *matrix_part(const struct scn_scenario *s) {
 }
 
 void job_command(const struct job *j, const char *program, uint64_t seed, char *out, size_t n) {
-  char only[256] = "", with_seed[48] = "";
+  char only[256] = "", with_seed[48] = "", client[512] = "";
   const char *part = matrix_part(j->scenario);
   if (*part) snprintf(only, sizeof only, " --only '%s'", part);
   if (seed) snprintf(with_seed, sizeof with_seed, " --seed %" PRIu64, seed);
-  snprintf(out, n, "%s --world %s%s%s %s", program, scn_world_name(j->world), with_seed, only, j->scenario->path);
+  if (j->client) snprintf(client, sizeof client, " --client '%s'", j->client);
+  snprintf(out, n, "%s --world %s%s%s%s %s", program, scn_world_name(j->world), client, with_seed, only, j->scenario->path);
 }
 
 /* Several workers share the file: one piece at a time. */

@@ -12,6 +12,7 @@
 struct job {
   const struct scn_scenario *scenario;
   enum scn_world world;
+  const char *client; /* the command of another client than the built-in one, which repeating takes too; else NULL */
   /* filled by the pool */
   bool done;
   enum verdict verdict;

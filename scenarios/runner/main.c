@@ -40,6 +40,7 @@ static bool select_jobs(const struct options *o, const struct collection *c, str
           const struct scn_scenario *s = &c->files[f].scenarios[i];
           if (!wanted(o, s, (enum scn_world)w)) continue;
           struct job *j = jobs_add(jobs, s, (enum scn_world)w);
+          if (o->client != o->default_client) j->client = o->client;
           if (o->failed && !report_has(&red, j)) jobs->count--;
         }
   report_names_free(&red);

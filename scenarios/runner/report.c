@@ -122,7 +122,7 @@ bool report_lines(const struct jobs *jobs, const char *path, const char *program
   buffer_free(&others);
   for (size_t i = 0; i < jobs->count; i++) {
     const struct job *j = &jobs->at[i];
-    char command[1024];
+    char command[2048];
     job_command(j, program, seed, command, sizeof command);
     json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:o, s:o, s:s}", "scenario", j->scenario->name, "world",
                           scn_world_name(j->world), "verdict", verdict_name(j->verdict), "why", j->why, "ns",

@@ -49,7 +49,7 @@ static void tell_rule(struct screen *s, const char *what, const char *id) {
 
 static void tell_red(struct screen *s, const struct job *j) {
   const struct scn_scenario *x = j->scenario;
-  char command[1024], violated[40];
+  char command[2048], violated[40];
   job_command(j, s->program, s->seed, command, sizeof command);
   fprintf(s->out, "%s%s%s %s [%s]\n", paint(s, RED), j->verdict == VERDICT_ERROR ? "ERROR" : "FAIL", paint(s, PLAIN),
           x->name, scn_world_name(j->world));

@@ -71,6 +71,7 @@ def test_a_violated_rule_is_told_before_the_cited_ones(bench, frames):
     told = done.stdout.splitlines()
     violated = next(n for n, line in enumerate(told) if line.startswith("  violated: WIRE-FLAG-002 Bit 1 and bits 4-7"))
     assert told[violated + 1].startswith("  cited:    P121-01 Send first")
+    assert f" --world live --client '{client}' " in runs[0]["repeat"]
 
 
 @pytest.mark.parametrize("mode,why", [
