@@ -74,7 +74,8 @@ void job_command(const struct job *j, const char *program, uint64_t seed, char *
   if (*part) snprintf(only, sizeof only, " --only '%s'", part);
   if (seed) snprintf(with_seed, sizeof with_seed, " --seed %" PRIu64, seed);
   if (j->client) snprintf(client, sizeof client, " --client '%s'", j->client);
-  snprintf(out, n, "%s --world %s%s%s%s %s", program, scn_world_name(j->world), client, with_seed, only, j->scenario->path);
+  snprintf(out, n, "%s --world %s%s%s%s %s", program, scn_world_name(j->world), client, with_seed, only,
+           j->scenario->path);
 }
 
 /* Several workers share the file: one piece at a time. */

@@ -36,7 +36,8 @@ size_t jobs_with(const struct jobs *j, enum verdict v);
  * done, 4 nothing ran. */
 int jobs_exit_code(const struct jobs *j);
 
-/* Topic: the folder a scenario stands in, "batch"; its file's name if it was given without a folder. Valid until the next call. */
+/* Topic: the folder a scenario stands in, "batch"; its file's name if it was given without a folder. Valid until the
+ * next call. */
 const char *job_topic(const struct job *j);
 
 /* The command that repeats it. */

@@ -110,7 +110,8 @@ static int set_number(const char *option, const char *text, uint64_t min, uint64
  * client. */
 static int keep_client_live(struct options *o) {
   if (o->client == o->default_client) return -1;
-  if (o->all_worlds && o->world_given) return usage("%s", "--client: another client runs in the live world only, not in all");
+  if (o->all_worlds && o->world_given)
+    return usage("%s", "--client: another client runs in the live world only, not in all");
   if (o->worlds[SCN_SIM]) return usage("%s", "--client: another client runs in the live world only, not in sim");
   if (o->all_worlds) o->worlds[SCN_LIVE] = true;
   o->all_worlds = false;

@@ -146,8 +146,8 @@ static bool no_other_value(struct oracle *o, size_t table, const struct arrived 
     if (is_server_stamp(o, name, &values[c])) continue;
     char seen[64];
     show_value(&values[c], seen, sizeof seen);
-    return wrong(o, "row %" PRId64 " of table %s (connection %d, wireSeq %" PRId64 "): column \"%s\" is %s, and the row has "
-                 "no such column", a->k, mock_table_name(o->tables, table), a->connection, a->wire_seq, name, seen);
+    return wrong(o, "row %" PRId64 " of table %s (connection %d, wireSeq %" PRId64 "): column \"%s\" is %s, and the row "
+                 "has no such column", a->k, mock_table_name(o->tables, table), a->connection, a->wire_seq, name, seen);
   }
   return true;
 }
@@ -206,7 +206,8 @@ static bool table_holds(struct oracle *o, size_t table) {
   for (size_t row = 0; row < mock_table_rows(o->tables, table); row++) {
     struct mock_value values[MAX_MOCK_COLUMNS];
     struct arrived a;
-    if (!mock_table_row(o->tables, table, row, values, &a.connection, &a.wire_seq)) return wrong(o, "row %zu is gone", row);
+    if (!mock_table_row(o->tables, table, row, values, &a.connection, &a.wire_seq))
+      return wrong(o, "row %zu is gone", row);
     int64_t k = a.k = values[id].as.i;
     if (values[id].null || k < 0 || k >= o->given)
       return wrong(o, "table %s holds row %" PRId64 ", which was never given to the sender", name, k);

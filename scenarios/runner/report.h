@@ -23,8 +23,8 @@ struct screen {
 void screen_init(struct screen *s, FILE *out, const char *program, size_t total, uint64_t seed, bool quiet);
 /* One job ended: progress on a terminal, a red one at once everywhere, unless one like it was told before. */
 void screen_done(void *screen, const struct job *j);
-/* How many more were like each of the red ones, the reasons of what was not judged, the table, one line a topic, and the
- * counts. Frees what the screen holds. */
+/* How many more were like each of the red ones, the reasons of what was not judged, the table, one line a topic, and
+ * the counts. Frees what the screen holds. */
 void screen_end(struct screen *s, const struct jobs *jobs, int64_t took_ns);
 
 /* JUnit XML. false: the file cannot be written, errno says why. */

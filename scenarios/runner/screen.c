@@ -43,7 +43,8 @@ static void tell_rule(struct screen *s, const char *what, const char *id) {
   if (!s->rules) s->rules = catalogue_load();
   const char *title = catalogue_title(s->rules, id);
   fprintf(s->out, "  %s%-9s%s %s", paint(s, DIM), what, paint(s, PLAIN), id);
-  if (title) fprintf(s->out, " %.*s%s", fitting(title, TITLE_COLUMNS), title, strlen(title) > TITLE_COLUMNS ? "..." : "");
+  const int n = title ? fitting(title, TITLE_COLUMNS) : 0;
+  if (title) fprintf(s->out, " %.*s%s", n, title, title[n] ? "..." : "");
   fputc('\n', s->out);
 }
 
@@ -164,7 +165,9 @@ static int cell_text(const struct cell *c, char *out, size_t cap) {
   const struct {
     size_t count;
     const char *word;
-  } parts[] = {{red_of(c), "red"}, {c->counts[VERDICT_UNSUPPORTED], "unsupported"}, {c->counts[VERDICT_DISPUTED], "disputed"}};
+  } parts[] = {{red_of(c), "red"},
+               {c->counts[VERDICT_UNSUPPORTED], "unsupported"},
+               {c->counts[VERDICT_DISPUTED], "disputed"}};
   size_t all = c->counts[VERDICT_PASSED] + parts[0].count + parts[1].count + parts[2].count;
   if (all == 0) return snprintf(out, cap, "-");
   int n = snprintf(out, cap, "%zu ok", c->counts[VERDICT_PASSED]);
