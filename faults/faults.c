@@ -17,6 +17,8 @@ struct faults *faults_new(const struct faults_options *o) {
   f->o = *o;
   f->under = o->under;
   f->trace.on = o->trace;
+  f->trace.on_call = o->on_call;
+  f->trace.on_call_ctx = o->on_call_ctx;
   gate_init(&f->gate);
   f->ops = (struct qwp_ops){
       .net = &faults_net_ops, .net_ctx = f,

@@ -85,6 +85,9 @@ struct faults_options {
   /* How a delay passes; NULL = a real one. Called by whoever made the call. */
   void (*delay)(void *ctx, int64_t ns);
   void *delay_ctx;
+  /* Told of each call on the net table once its result is known, for a journal; NULL = none. Loop's thread. */
+  void (*on_call)(void *ctx, const struct fault_trace *call);
+  void *on_call_ctx;
 };
 
 #define FAULT_TRACE_MAX (1u << 20) /* calls kept */

@@ -20,6 +20,7 @@ static bool reserve(struct trace *t) {
 }
 
 void trace_add(struct trace *t, const struct fault_trace *entry) {
+  if (t->on_call) t->on_call(t->on_call_ctx, entry);
   if (!t->on) return;
   if (t->lost > 0 || !reserve(t)) {
     t->lost++;

@@ -6,6 +6,8 @@
 
 struct trace {
   bool on;
+  void (*on_call)(void *ctx, const struct fault_trace *call); /* or NULL */
+  void *on_call_ctx;
   struct fault_trace *entries;
   size_t count, cap;
   size_t lost; /* once one is lost, none is kept: what there is has no hole */

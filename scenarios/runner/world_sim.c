@@ -63,6 +63,16 @@ static void journal_line(void *ctx, const char *line, size_t n) {
   buffer_line(&w->o->journal, line, n);
 }
 
+/* The client's calls stand in the journal where they happened, among the mock's lines. */
+static void journal_call(void *ctx, const struct fault_trace *t) {
+  struct world *w = ctx;
+  buffer_printf(&w->o->journal,
+                "{\"t_ns\":%" PRId64 ",\"side\":\"client\",\"conn\":%d,\"event\":\"%s\",\"asked\":%zu,\"result\":%" PRId64
+                ",\"frame\":%" PRId64 ",\"interest\":%u}\n",
+                sim_now_ns(w->sim), t->connection, fault_point_name(t->point), t->asked, t->result, t->first_frame,
+                t->interest);
+}
+
 static struct mock *make_mock(struct world *w, const struct scn_scenario *s, bool full_journal) {
   struct mock_options mo = {
       .clock = {w->sim, sim_now, sim_wall},
@@ -116,7 +126,8 @@ static bool build(struct world *w, const struct scn_scenario *s, const struct wo
   if (!w->sim) return false;
   sim_ops(w->sim, ops);
   struct faults_options fo = {.under = ops, .plan = &s->faults, .trace = true, .reset = sim_reset_hook,
-                              .reset_ctx = w->sim, .delay = sim_delay_hook, .delay_ctx = w->sim};
+                              .reset_ctx = w->sim, .delay = sim_delay_hook, .delay_ctx = w->sim,
+                              .on_call = journal_call, .on_call_ctx = w};
   w->layer = faults_new(&fo);
   w->mock = make_mock(w, s, opt->full_journal);
   if (!w->layer || !w->mock) return false;
@@ -131,18 +142,6 @@ static void tear_down(struct world *w) {
   if (w->sim) sim_del(w->sim);
 }
 
-/* The client's own calls, at the end of the journal: the order in which it met the outside world. */
-static void journal_trace(struct world *w) {
-  size_t count = faults_trace_count(w->layer);
-  for (size_t i = 0; i < count; i++) {
-    const struct fault_trace *t = faults_trace_at(w->layer, i);
-    buffer_printf(&w->o->journal,
-                  "{\"side\":\"client\",\"conn\":%d,\"event\":\"%s\",\"asked\":%zu,\"result\":%" PRId64 ",\"frame\":%" PRId64
-                  ",\"interest\":%u}\n",
-                  t->connection, fault_point_name(t->point), t->asked, t->result, t->first_frame, t->interest);
-  }
-}
-
 /* The client's life in a world that stands. */
 static void live(struct world *w, const struct scn_scenario *s, const struct client_task *task) {
   struct observation *o = w->o;
@@ -154,7 +153,6 @@ static void live(struct world *w, const struct scn_scenario *s, const struct cli
     snprintf(o->harness, sizeof o->harness, "the simulated world does not come to rest");
   faults_unfired(w->layer, observe_unfired, o);
   observe_mock(o, s, w->mock);
-  journal_trace(w);
 }
 
 static void run_once(const struct scn_scenario *s, const struct world_options *opt, struct observation *o) {

@@ -205,6 +205,18 @@ def test_the_journal_is_lines_of_json_behind_a_header(bench, world):
     assert times == sorted(times)
 
 
+def test_the_clients_calls_stand_where_they_happened(bench):
+    lines = [json.loads(line) for line in journal(bench, GOOD).splitlines()]
+    events = [line for line in lines if "side" in line]
+    assert all("t_ns" in line and "event" in line and "conn" in line for line in events)
+    assert [line["t_ns"] for line in events] == sorted(line["t_ns"] for line in events)
+    names = [line["event"] for line in events]
+    # The request leaves before the mock upgrades, a frame before the mock decodes it, and both before the end.
+    assert names.index("client.send") < names.index("upgrade") < names.index("frame") < names.index("end")
+    data = [i for i, line in enumerate(events) if line["event"] == "client.send" and line["frame"] == 1]
+    assert data and names.index("upgrade") < data[0] < names.index("frame")
+
+
 def test_journal_on_standard_output_leaves_it_to_the_journal(bench):
     done = bench.run("--world", "sim", "--report", "/dev/null", "--journal", "-", bench.write(GOOD))
     assert done.returncode == 0 and "1 passed" in done.stderr
