@@ -95,3 +95,20 @@ def test_ci_gaps_prints_every_entry(gaps, tmp_path):
     assert all(f"  {gap['id']} " in done.stdout for gap in gaps)
     assert max(map(len, done.stdout.splitlines())) <= 120
     assert json.loads((tmp_path / "gaps.json").read_text()) == {"gaps": gaps, "count": len(gaps)}
+
+
+def test_the_readme_tells_how_many_gaps_there_are(gaps):
+    assert f"{len(gaps)} known gaps" in (ROOT / "README.md").read_text()
+
+
+def test_every_path_that_a_readme_names_exists():
+    """Links of Markdown, and scenario files in running text."""
+    missing = []
+    for page in [ROOT / "README.md", *ROOT.glob("[a-z]*/README.md"), *ROOT.glob("[a-z]*/[a-z]*/README.md")]:
+        if "build" in page.relative_to(ROOT).parts[0]:
+            continue
+        text = page.read_text()
+        named = [page.parent / link for link in re.findall(r"\]\(([^)#:]+)\)", text)]
+        named += [ROOT / path for path in re.findall(r"\bscenarios/[a-z0-9-]+/[a-z0-9-]+\.yaml\b", text)]
+        missing += [f"{page.relative_to(ROOT)}: {path.name}" for path in named if not path.exists()]
+    assert not missing
