@@ -322,8 +322,9 @@ static inline int lw_entropy(void *ctx, void *buf, size_t n) {
   return 0;
 }
 
-static const struct qwp_net_ops LW_NET = {lw_resolve, lw_connect, lw_connected, lw_net_send, lw_net_recv,
-                                          lw_shutdown, lw_close, lw_wait, lw_wake};
+static const struct qwp_net_ops LW_NET = {.resolve = lw_resolve, .connect = lw_connect, .connected = lw_connected,
+                                          .send = lw_net_send, .recv = lw_net_recv, .shutdown = lw_shutdown,
+                                          .close = lw_close, .wait = lw_wait, .wake = lw_wake};
 static const struct qwp_clock_ops LW_CLOCK = {lw_now, lw_now, lw_entropy};
 
 /* ---- turning ------------------------------------------------------------------ */

@@ -31,6 +31,8 @@ typedef int qwp_sock; /* a handle of the table; -1 is none. Never used as an fd 
 struct qwp_addr { /* one resolved address, opaque to the library */
   unsigned char bytes[128];
   unsigned len;
+  const char *host; /* the name it was asked by, for a layer that must know whom it speaks to (TLS): borrowed from
+                     * resolve's caller, who keeps it for the connection's life. A plain table leaves it alone. */
 };
 
 #define QWP_READABLE 1u
@@ -74,6 +76,15 @@ struct qwp_net_ops {
 
   /* Ends the current or the next wait(). Any thread. */
   void (*wake)(void *ctx);
+
+  /* Optional (NULL = nothing to tell). Why the last failed call on this socket failed, where an errno does not tell
+   * it: writes one sentence without a newline to text (at most n bytes with its NUL) and returns the status that
+   * belongs to it, for example QWP_CONN_TLS "certificate verify failed: ...". QWP_OK = the errno says it all. */
+  enum qwp_status (*explain)(void *ctx, qwp_sock sock, char *text, size_t n);
+
+  /* Optional. Said once a connection, when the upgrade's answer has been taken: what follows in both directions is
+   * WebSocket frames. A layer below TLS cannot see that in its bytes. Each layer passes it on. */
+  void (*opened)(void *ctx, qwp_sock sock);
 };
 
 /* ---- file ------------------------------------------------------------------- */

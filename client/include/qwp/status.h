@@ -49,6 +49,7 @@ enum qwp_status {
   QWP_CONN_ROLE = 203,    /* 421 with a role: the node takes no writes [FAIL-006] */
   QWP_CONN_TIMEOUT = 204, /* connect_timeout or auth_timeout_ms passed */
   QWP_CONN_CLOSED = 205,  /* the peer sent Close */
+  QWP_CONN_TLS = 206,     /* no TLS with this server: its certificate, its name, or the protocol [TLS-002] */
 
   QWP_AUTH = 300,         /* 401 or 403 [FAIL-009] */
   QWP_REJECTED = 301,     /* a terminal status for a frame (0x03, 0x05, 0x08) */

@@ -19,6 +19,7 @@ const char *qwp_status_name(enum qwp_status code) {
     NAME(QWP_CONN_ROLE);
     NAME(QWP_CONN_TIMEOUT);
     NAME(QWP_CONN_CLOSED);
+    NAME(QWP_CONN_TLS);
     NAME(QWP_AUTH);
     NAME(QWP_REJECTED);
     NAME(QWP_POISONED);
