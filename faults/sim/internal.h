@@ -29,7 +29,7 @@ struct sim {
   struct sim_options o;
   int64_t now_ns;
   int64_t wall_minus_now_ns;
-  struct prng entropy, chunks;
+  struct prng entropy, chunks, lateness;
   struct sim_server server;
   bool listening;
   bool in_server;            /* a callback of the server is running */

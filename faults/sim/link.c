@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "qwp/ops.h"
+#include "sim/sim.h"
 
 static enum link_side other(enum link_side side) { return side == LINK_CLIENT ? LINK_SERVER : LINK_CLIENT; }
 
@@ -11,6 +12,12 @@ static struct stream *incoming(struct link *l, enum link_side side) { return &l-
 
 static bool connected(const struct link *l, enum link_side side) {
   return l->stage == LINK_ESTABLISHED || (side == LINK_SERVER && l->stage == LINK_SYNACK);
+}
+
+/* When what leaves now is there. A stream keeps its order by itself: what overtook waits. */
+static int64_t arrival(struct link *l, int64_t now_ns) {
+  int64_t at_ns = now_ns + l->delay_ns;
+  return l->jitter_ns > 0 ? at_ns + (int64_t)prng_upto(l->lateness, (uint64_t)l->jitter_ns + 1) - 1 : at_ns;
 }
 
 struct link *link_new(size_t send_cap, size_t recv_cap, int64_t delay_ns, int64_t now_ns) {
@@ -37,13 +44,26 @@ int link_take_error(struct link *l, enum link_side side) {
   return -err;
 }
 
+/* Taken, 0 = full, -1 = out of memory. */
+static long write_segments(struct link *l, enum link_side side, const uint8_t *p, size_t n, int64_t now_ns) {
+  size_t segment = l->jitter_ns > 0 ? SIM_SEGMENT_BYTES : SIZE_MAX;
+  size_t done = 0;
+  while (done < n && stream_room(&l->end[side].out) > 0) {
+    size_t piece = n - done < segment ? n - done : segment;
+    long taken = stream_write(&l->end[side].out, p + done, piece, arrival(l, now_ns));
+    if (taken < 0) return done > 0 ? (long)done : -1;
+    done += (size_t)taken;
+  }
+  return (long)done;
+}
+
 ssize_t link_send(struct link *l, enum link_side side, const void *buf, size_t n, int64_t now_ns) {
   struct link_end *e = &l->end[side];
   if (e->err) return link_take_error(l, side);
   if (e->shut || e->reset) return -EPIPE;
   if (!connected(l, side)) return -EAGAIN;
   if (n == 0) return 0;
-  long taken = stream_write(&e->out, buf, n, now_ns + l->delay_ns);
+  long taken = write_segments(l, side, buf, n, now_ns);
   if (taken < 0) return -ENOBUFS;
   return taken > 0 ? (ssize_t)taken : -EAGAIN;
 }
@@ -63,14 +83,14 @@ int link_shutdown(struct link *l, enum link_side side, int64_t now_ns) {
   if (e->reset || !connected(l, side)) return -ENOTCONN;
   if (e->shut) return 0;
   e->shut = true;
-  stream_finish(&e->out, now_ns + l->delay_ns);
+  stream_finish(&e->out, arrival(l, now_ns));
   return 0;
 }
 
 /* Ends the side without a word to come: RST to the peer, deaf from now on. */
 static void abort_end(struct link *l, enum link_side side, int64_t now_ns) {
   struct link_end *e = &l->end[side];
-  if (!e->reset) stream_abort(&e->out, now_ns + l->delay_ns);
+  if (!e->reset) stream_abort(&e->out, arrival(l, now_ns));
   e->reset = true;
 }
 
@@ -110,7 +130,7 @@ static void hit_by_reset(struct link *l, enum link_side side) {
 
 void link_cut(struct link *l, enum link_side side, int64_t now_ns) {
   if (!connected(l, side) || l->end[side].reset) return;
-  stream_abort(&l->end[side].out, now_ns + l->delay_ns);
+  stream_abort(&l->end[side].out, arrival(l, now_ns));
   hit_by_reset(l, side);
 }
 

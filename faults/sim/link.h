@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "sim/prng.h"
 #include "sim/stream.h"
 
 enum link_side { LINK_CLIENT, LINK_SERVER };
@@ -43,6 +44,8 @@ struct link {
   enum link_stage stage;
   int64_t stage_due_ns; /* when the stage moves on; QWP_NEVER = it stays */
   int64_t delay_ns;     /* one way */
+  int64_t jitter_ns;    /* each segment is late by another 0..jitter_ns; 0 = none is */
+  struct prng *lateness; /* draws it; not NULL where jitter_ns > 0 */
   /* The server's side as its transport sees it (peer.c). */
   void *conn;
   bool live;            /* callbacks are still wanted */

@@ -67,6 +67,8 @@ static int net_connect(void *ctx, const struct qwp_addr *addr, qwp_sock *out) {
   if (slot < 0) return -EMFILE;
   struct link *l = link_new(s->o.send_buffer_bytes, s->o.recv_buffer_bytes, s->o.delay_ns, s->now_ns);
   if (!l) return -ENOMEM;
+  l->jitter_ns = s->o.jitter_ns;
+  l->lateness = &s->lateness;
   l->handle = (int)((++s->generation & GENERATION_MASK) << SLOT_BITS) | slot;
   s->links[slot] = l;
   *out = l->handle;

@@ -26,11 +26,15 @@ struct sim;
 struct sim_options {
   uint64_t seed;
   int64_t delay_ns;         /* one way; default 0: delivered at the next step */
+  int64_t jitter_ns;        /* what is written leaves in segments of SIM_SEGMENT_BYTES, and each is late by another
+                             * 0..jitter_ns, seeded; FIN and RST too. Order is kept, as TCP keeps it: what overtook
+                             * a late segment waits for it (CASE-97). Handshakes are not late. */
   size_t send_buffer_bytes; /* of each side; 0 = 256 KiB */
   size_t recv_buffer_bytes;
   size_t chunk_max;         /* a delivery carries 1..chunk_max bytes, seeded, and both sides see it before the
                              * next one comes; 0 = all that is due at once */
-  bool peer_inside_send;    /* the server runs inside the client's send call (CASE-81); delay_ns must be 0 */
+  bool peer_inside_send;    /* the server runs inside the client's send call (CASE-81); delay_ns and
+                             * jitter_ns must be 0 */
   /* A world that hangs has to end. `stuck` is called from inside a blocking call of the
    * client when nothing will ever happen again, when virtual time passes end_ns, or when
    * step_limit steps were made at one moment. The call then returns to its caller as if
@@ -44,6 +48,7 @@ struct sim_options {
 
 #define SIM_START_NS INT64_C(1000000000)          /* the monotonic clock begins here: never 0 */
 #define SIM_START_WALL_NS INT64_C(1767225600000000000) /* 2026-01-01T00:00:00Z */
+#define SIM_SEGMENT_BYTES 1448u                   /* of a write under jitter: an Ethernet's */
 #define SIM_READ_BYTES 65536u                     /* the most one receive pass of the server takes */
 
 /* The server's side of the network. `peer` is the handle of one connection.

@@ -42,13 +42,14 @@ struct sim *sim_new(const struct sim_options *o) {
   if (s->o.chunk_max == 0) s->o.chunk_max = SIZE_MAX;
   if (s->o.end_ns == 0) s->o.end_ns = QWP_NEVER;
   if (s->o.step_limit == 0) s->o.step_limit = DEFAULT_STEP_LIMIT;
-  assert(!s->o.peer_inside_send || s->o.delay_ns == 0);
+  assert(!s->o.peer_inside_send || (s->o.delay_ns == 0 && s->o.jitter_ns == 0));
   s->now_ns = SIM_START_NS;
   s->wall_minus_now_ns = SIM_START_WALL_NS - SIM_START_NS;
   s->listening = true;
   s->server_wake_ns = QWP_NEVER;
   prng_init(&s->entropy, o->seed, 1);
   prng_init(&s->chunks, o->seed, 2);
+  prng_init(&s->lateness, o->seed, 3);
   for (unsigned i = 0; i < SIM_CLIENTS; i++) sim_client_init(s, &s->clients[i]);
   return s;
 }

@@ -257,6 +257,42 @@ static void a_seed_repeats_a_world(void **state) {
   assert_memory_not_equal(entropy[0], entropy[2], 16);
 }
 
+/* Sends 10 segments and a FIN, and reads the echo; the log is when and in what pieces the server heard them. */
+static void run_jitter(uint64_t seed, char *log, size_t n) {
+  struct kit k;
+  static uint8_t sent[10 * SIM_SEGMENT_BYTES], back[sizeof sent];
+  size_t got = 0;
+  for (size_t i = 0; i < sizeof sent; i++) sent[i] = (uint8_t)(i * 31 + (i >> 8));
+  kit_new(&k, &(struct sim_options){.seed = seed, .delay_ns = 100, .jitter_ns = 1000});
+  k.echo = true;
+  qwp_sock sock = kit_connect(&k);
+  int64_t start = sim_now_ns(k.sim);
+  assert_int_equal(start, SIM_START_NS + 200); /* a handshake is on time */
+  assert_int_equal(kit_send(&k, sock, sent, sizeof sent), sizeof sent);
+  k.ops.net->shutdown(k.ops.net_ctx, sock);
+  while (k.bytes_in < sizeof sent) assert_true(sim_step(k.sim, start + 1100)); /* the latest that can be */
+  assert_null(strstr(k.log, "fin"));
+  assert_true(sim_now_ns(k.sim) >= start + 100);
+  while (sim_step(k.sim, start + 2200)) continue;
+  for (long r; (r = kit_recv(&k, sock, back + got, sizeof back - got)) > 0;) got += (size_t)r;
+  assert_int_equal(got, sizeof sent);
+  assert_memory_equal(back, sent, sizeof sent);
+  assert_non_null(strstr(k.log, "fin"));
+  snprintf(log, n, "%s", k.log);
+  kit_end(&k);
+}
+
+static void jitter_is_late_and_keeps_order(void **state) {
+  (void)state;
+  char log[3][512];
+  run_jitter(5, log[0], sizeof log[0]);
+  run_jitter(5, log[1], sizeof log[1]);
+  run_jitter(6, log[2], sizeof log[2]);
+  assert_string_equal(log[0], log[1]);
+  assert_string_not_equal(log[0], log[2]);
+  assert_non_null(strstr(log[0], "recv 1448 recv ")); /* more than one piece */
+}
+
 static void what_was_written_to_a_reset_side_never_arrives(void **state) {
   (void)state;
   struct kit k;
@@ -319,6 +355,7 @@ int main(void) {
       cmocka_unit_test(the_servers_timer_keeps_the_earliest),
       cmocka_unit_test(answers_are_there_before_the_send_returns),
       cmocka_unit_test(a_seed_repeats_a_world),
+      cmocka_unit_test(jitter_is_late_and_keeps_order),
       cmocka_unit_test(what_was_written_to_a_reset_side_never_arrives),
       cmocka_unit_test(a_delay_hook_lets_the_rest_of_the_world_go_on),
       cmocka_unit_test(many_connections_come_and_go),
