@@ -76,14 +76,15 @@ static int64_t wanted(const struct fault_rule *r) { return r->repeat == FAULT_TI
 
 static void tell_unfired(const struct fault_rule *r, const struct rule_state *s,
                          void (*each)(void *arg, const char *text), void *arg) {
-  char rule[160], fired[64] = "did not fire", text[288];
+  char rule[160], fired[64] = "did not fire", text[352];
+  const char *blind = s->blind ? ": TLS hides where frames begin" : "";
   fault_rule_text(r, rule, sizeof rule);
   const char *problem = fault_rule_problem(r);
   if (s->fired > 0)
     snprintf(fired, sizeof fired, "fired %lld of %lld times", (long long)s->fired, (long long)wanted(r));
   if (problem) snprintf(text, sizeof text, "line %d: %s cannot fire: %s", r->line, rule, problem);
-  else snprintf(text, sizeof text, "line %d: %s %s (%lld such call%s made)", r->line, rule, fired, (long long)s->calls,
-                s->calls == 1 ? " was" : "s were");
+  else snprintf(text, sizeof text, "line %d: %s %s%s (%lld such call%s made)", r->line, rule, fired, blind,
+                (long long)s->calls, s->calls == 1 ? " was" : "s were");
   each(arg, text);
 }
 

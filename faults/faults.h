@@ -23,6 +23,11 @@
  * The layer finds the end of the upgrade by reading the peer's bytes up to the blank
  * line, and frame boundaries by walking the client's WebSocket headers.
  *
+ * Under TLS it sees ciphertext. A connection whose first byte sent is that of a TLS
+ * handshake record is opaque: the upgrade, the TLS handshake with it, ends when `opened`
+ * is called on the table; from then on every send is data (so io.flush counts each whole
+ * one), bytes are bytes of ciphertext, and a rule with `frame` never fits.
+ *
  * Connection N is the N-th that this client began and that came to stand: a refused or
  * abandoned dial gives its number back. A rule of client.connect for connection N fits
  * every dial that would become it.

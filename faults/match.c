@@ -99,6 +99,7 @@ static void consider(struct matcher *m, size_t i, const struct call *c, struct v
   struct rule_state *s = &m->states[i];
   if (!fits(r, c)) return;
   s->calls++;
+  if (r->frame > 0 && c->opaque) s->blind = true;
   if (spent(r, s)) return;
   int64_t at = place(r, c);
   if (at < 0) return;

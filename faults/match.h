@@ -22,7 +22,8 @@ struct call {
   size_t n;                    /* bytes offered; of a finished recv: bytes got */
   bool received;               /* a recv looked at again when its bytes are there: flips only */
   const uint8_t *bytes;        /* of a send */
-  const struct frames *frames; /* walker before these bytes; NULL before the 101 */
+  const struct frames *frames; /* walker before these bytes; NULL before the 101, and where they are opaque */
+  bool opaque;                 /* ciphertext: no frame has a place in it */
 };
 
 #define FLIPS_MAX 8
@@ -45,6 +46,7 @@ struct rule_state {
   int64_t picks;  /* of these, at the place the rule names */
   int64_t fired;
   bool over;      /* its event came, or it makes no sense */
+  bool blind;     /* it names a frame, and a call that fits carried ciphertext */
 };
 
 struct matcher {

@@ -24,7 +24,8 @@ struct fsock {
   qwp_sock sock;
   int number;            /* connection N of this client */
   bool established;      /* else closing it gives the number back */
-  bool upgraded;         /* a 101 was read to its end */
+  bool upgraded;         /* a 101 was read to its end, or `opened` was said of an opaque one */
+  bool opaque;           /* TLS records pass: no head and no frames can be seen in them */
   struct head head;
   struct frames frames;
   int64_t out, in;       /* bytes after the 101 */
@@ -41,6 +42,9 @@ struct fsock {
 /* Takes the part of p that belongs to the head; how many bytes that is. */
 size_t head_scan(struct head *h, const uint8_t *p, size_t n);
 bool head_is_101(const struct head *h);
+
+/* Is this the first byte of a TLS handshake record [RFC 8446, 5.1]? No request of HTTP begins with it. */
+static inline bool begins_tls(uint8_t first) { return first == 0x16; }
 
 /* Moves what has arrived to the stash. Out of memory ends the stash early. */
 void sock_drain(struct fsock *s, const struct qwp_ops *under);

@@ -152,9 +152,10 @@ struct sending { /* one send call, as the client made it */
   struct frames after; /* the walker, if all of it goes through */
 };
 
-static void look_at_send(const struct fsock *s, struct sending *d) {
+static void look_at_send(struct fsock *s, struct sending *d) {
+  if (s->hs_out == 0 && !s->upgraded && d->n > 0) s->opaque = begins_tls(d->bytes[0]);
   d->upgrade = !s->upgraded;
-  if (d->upgrade) return;
+  if (d->upgrade || s->opaque) return;
   d->after = s->frames;
   frames_walk(&d->after, d->bytes, d->n, 0, &d->seen);
   d->control = d->seen.control && !d->seen.data;
@@ -206,7 +207,7 @@ static void account_sent(struct faults *f, struct fsock *s, const struct sending
   }
   struct frames_seen unused;
   if (taken == d->n) s->frames = d->after;
-  else frames_walk(&s->frames, d->bytes, taken, 0, &unused);
+  else if (!s->opaque) frames_walk(&s->frames, d->bytes, taken, 0, &unused);
   s->out += result;
   counter_add(&f->counters, COUNTER_bytes_out, result);
   if (taken == d->n && !d->control) counter_add(&f->counters, COUNTER_flush, 1);
@@ -228,7 +229,8 @@ static ssize_t net_send(void *ctx, qwp_sock sock, const void *buf, size_t n) {
   } else {
     struct call c = {.point = FAULT_SEND, .connection = s->number, .control = d.control, .n = n, .bytes = buf,
                      .phase = d.upgrade ? FAULT_PHASE_UPGRADE : FAULT_PHASE_DATA,
-                     .offset = d.upgrade ? s->hs_out : s->out, .frames = d.upgrade ? NULL : &s->frames};
+                     .offset = d.upgrade ? s->hs_out : s->out, .opaque = s->opaque,
+                     .frames = d.upgrade || s->opaque ? NULL : &s->frames};
     ask(f, &c, &v);
     result = do_send(f, s, &d, &v);
     account_sent(f, s, &d, result);
@@ -273,6 +275,10 @@ static ssize_t do_recv(struct faults *f, struct fsock *s, void *buf, size_t n, s
 /* Counts what came, and finds the end of the upgrade in it. */
 static void account_received(struct faults *f, struct fsock *s, const uint8_t *p, size_t got) {
   size_t data = got;
+  if (!s->upgraded && s->opaque) {
+    s->hs_in += (int64_t)got;
+    return;
+  }
   if (!s->upgraded) {
     size_t head = head_scan(&s->head, p, got);
     s->upgraded = head_is_101(&s->head);
@@ -363,7 +369,28 @@ static void net_wake(void *ctx) {
   under(f)->wake(under_ctx(f));
 }
 
+/* ---- what a layer between tells and asks ----------------------------------------------------- */
+
+/* Of a connection that a fault ended the errno says it all: the table below knows of nothing. */
+static enum qwp_status net_explain(void *ctx, qwp_sock sock, char *text, size_t n) {
+  struct faults *f = ctx;
+  const struct fsock *s = socks_find(&f->socks, sock);
+  if (!under(f)->explain || (s && s->dead)) return QWP_OK;
+  return under(f)->explain(under_ctx(f), sock, text, n);
+}
+
+/* A plain connection shows the end of its upgrade in its bytes; an opaque one is told it. */
+static void net_opened(void *ctx, qwp_sock sock) {
+  struct faults *f = ctx;
+  struct fsock *s = socks_find(&f->socks, sock);
+  if (s && s->opaque && !s->upgraded) {
+    s->upgraded = true;
+    matcher_event(&f->matcher, "connected");
+  }
+  if (under(f)->opened) under(f)->opened(under_ctx(f), sock);
+}
+
 const struct qwp_net_ops faults_net_ops = {
     .resolve = net_resolve, .connect = net_connect, .connected = net_connected, .send = net_send, .recv = net_recv,
-    .shutdown = net_shutdown, .close = net_close, .wait = net_wait, .wake = net_wake,
+    .shutdown = net_shutdown, .close = net_close, .wait = net_wait, .wake = net_wake, .explain = net_explain, .opened = net_opened,
 };
