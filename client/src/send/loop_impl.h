@@ -89,6 +89,7 @@ struct qwp_loop {
   int64_t peer_cap;
   int64_t connected_ns;
   bool batch_open;    /* a batch is in the send buffer, its flush not complete */
+  int64_t write_deadline_ns; /* of the write that the socket did not take at once; QWP_NEVER = none */
   bool data_begun;    /* a data frame was handed to the socket */
   bool clamp_warned;
   struct qwp_nack nack;
@@ -132,9 +133,11 @@ void qwp_loop_redial(struct qwp_loop *loop, int64_t pause_ns);
 enum qwp_turn qwp_loop_traffic(struct qwp_loop *loop, struct qwp_want *want);    /* CATCHUP, RUNNING */
 /* One receive attempt; answers are applied. As qwp_ws_receive; QWP_REJECTED: loop->nack. */
 enum qwp_status qwp_loop_receive(struct qwp_loop *loop, struct qwp_error *err);
-/* Writes what is pending. As qwp_ws_flush; QWP_OK with a batch open: it is counted as sent. */
+/* Writes what is pending. As qwp_ws_flush; QWP_OK with a batch open: it is counted as sent.
+ * QWP_CONN_TIMEOUT: the write did not complete within 600 s of its first attempt (P121-04). */
 enum qwp_status qwp_loop_flush(struct qwp_loop *loop, struct qwp_error *err);
-/* After a flush that came to QWP_AGAIN: waits for room in the socket, and for answers meanwhile. */
+/* After a flush that came to QWP_AGAIN: waits for room in the socket, for answers meanwhile, and
+ * no longer than the write may take. */
 void qwp_loop_want_room(const struct qwp_loop *loop, struct qwp_want *want);
 /* Takes back the batch under way, if there is one. */
 void qwp_loop_rollback(struct qwp_loop *loop);

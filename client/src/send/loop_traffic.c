@@ -1,11 +1,12 @@
 /* A connection at work: answers in, batches out; and when it ends, what that means. */
 #include <inttypes.h>
 
+#include "base/deadline.h"
 #include "qwp/wire.h"
 #include "send/loop_impl.h"
 
 #define STEP_PASSES_MAX 64 /* batches in one step, 4 MiB */
-#define STARVED_PAUSE_NS QWP_NS_PER_MS /* until a kernel without buffers is asked again */
+#define SEND_TIMEOUT_S INT64_C(600) /* for a whole write, of one frame or of 64 KiB (P121-04) */
 #define LAST_WORDS_READS_MAX 1024 /* receive attempts on a connection whose write failed */
 
 /* ---- answers ----------------------------------------------------------------------------- */
@@ -79,9 +80,22 @@ static void batch_sent(struct qwp_loop *loop) {
   apply_acks(loop); /* of those that were held for it (P121-25) */
 }
 
+/* The time of a write counts from its first attempt, and what the socket takes meanwhile does
+ * not start it over: else a peer that takes a byte now and then would hold the batch for ever. */
+static enum qwp_status blocked(struct qwp_loop *loop, struct qwp_error *err) {
+  if (loop->write_deadline_ns == QWP_NEVER) {
+    loop->now_ns = loop->ops->clock->now_ns(loop->ops->clock_ctx); /* a backlog may have made this a long step */
+    loop->write_deadline_ns = qwp_deadline(loop->now_ns, SEND_TIMEOUT_S * 1000 * QWP_NS_PER_MS);
+  }
+  if (loop->now_ns < loop->write_deadline_ns) return QWP_AGAIN;
+  return qwp_fail(err, QWP_CONN_TIMEOUT, "the server did not take a write within %" PRId64 " s", SEND_TIMEOUT_S);
+}
+
 enum qwp_status qwp_loop_flush(struct qwp_loop *loop, struct qwp_error *err) {
   if (!loop->batch_open && !qwp_ws_control_pending(loop->ws)) return QWP_OK;
   enum qwp_status st = qwp_ws_flush(loop->ws, err);
+  if (st == QWP_AGAIN) return blocked(loop, err);
+  loop->write_deadline_ns = QWP_NEVER;
   if (st == QWP_OK && loop->batch_open) batch_sent(loop);
   return st;
 }
@@ -89,9 +103,10 @@ enum qwp_status qwp_loop_flush(struct qwp_loop *loop, struct qwp_error *err) {
 void qwp_loop_want_room(const struct qwp_loop *loop, struct qwp_want *want) {
   want->sock = qwp_ws_sock(loop->ws);
   want->interest = QWP_READABLE | QWP_WRITABLE;
+  if (loop->write_deadline_ns < want->deadline_ns) want->deadline_ns = loop->write_deadline_ns;
   if (!qwp_ws_starved(loop->ws)) return;
   want->interest = QWP_READABLE; /* the socket is writable, and waiting for that would be a busy loop */
-  int64_t retry_ns = loop->now_ns + STARVED_PAUSE_NS;
+  int64_t retry_ns = loop->now_ns + QWP_WS_STARVED_PAUSE_NS;
   if (retry_ns < want->deadline_ns) want->deadline_ns = retry_ns;
 }
 
@@ -311,6 +326,7 @@ static bool build_data(struct qwp_loop *loop) {
 }
 
 static bool build(struct qwp_loop *loop) {
+  loop->write_deadline_ns = QWP_NEVER; /* a batch has a time of its own, not the rest of a pong's */
   if (loop->state == QWP_LOOP_CATCHUP) {
     /* The send buffer holds dictionary frames only until the last one has left (P121-22). */
     if (!qwp_catchup_done(&loop->catchup, &loop->mirror)) return build_catchup(loop);

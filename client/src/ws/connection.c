@@ -123,11 +123,15 @@ static enum qwp_status await(struct waiting *w, unsigned interest, struct qwp_er
     int64_t left_ns = QWP_NEVER;
     if (w->deadline_ns != QWP_NEVER) left_ns = w->deadline_ns - ops->clock->now_ns(ops->clock_ctx);
     if (left_ns <= 0) return QWP_TIMEOUT;
-    int r = ops->net->wait(ops->net_ctx, w->ws->sock, interest, left_ns);
+    /* A starved socket is writable all the while: only time helps (CASE-82). */
+    bool pause = interest == QWP_WRITABLE && qwp_ws_starved(w->ws);
+    if (pause && left_ns > QWP_WS_STARVED_PAUSE_NS) left_ns = QWP_WS_STARVED_PAUSE_NS;
+    int r = ops->net->wait(ops->net_ctx, w->ws->sock, pause ? 0 : interest, left_ns);
     if (r == -EAGAIN) return QWP_AGAIN;
     if (r < 0 && r != -EINTR) return qwp_ws_lost(err, -r, "cannot wait for the socket");
     if (r > 0 && (unsigned)r & QWP_WOKEN) w->woken = true;
     if (r > 0 && (unsigned)r & interest) return QWP_OK;
+    if (r == 0 && pause) return QWP_OK;
   }
 }
 

@@ -116,7 +116,8 @@ enum qwp_status qwp_ws_send_close(struct qwp_ws *ws, unsigned code);
 bool qwp_ws_control_pending(const struct qwp_ws *ws);
 
 /* The kernel has had no buffers (ENOBUFS, ENOMEM) more than once in a row. The socket may
- * count as writable all the while: let time pass before the next attempt. */
+ * count as writable all the while: let this time pass before the next attempt (CASE-82). */
+#define QWP_WS_STARVED_PAUSE_NS QWP_NS_PER_MS
 bool qwp_ws_starved(const struct qwp_ws *ws);
 
 /* Reads once without blocking and hands over every complete message. Pings are

@@ -144,6 +144,35 @@ static void out_of_kernel_buffers_waits(void **state) {
   fx_del(&fx);
 }
 
+/* CASE-82: the blocking flush waits for time, not for a socket that counts as writable. */
+static void lasting_shortage_costs_a_wait_a_millisecond(void **state) {
+  (void)state;
+  struct fx fx;
+  char text[256];
+  fx_new(&fx);
+  fx_open(&fx);
+  append(&fx, 0, 94);
+  fx.sn.sends = SN_SCRIPT(-ENOBUFS, -ENOBUFS, -ENOBUFS);
+  fx.sn.waits = SN_SCRIPT(QWP_WRITABLE, 0, 0);
+  int64_t begin_ns = fx.sn.now_ns;
+  assert_int_equal(qwp_ws_flush_wait(fx.ws, 10 * QWP_NS_PER_MS, NULL), QWP_OK);
+  assert_string_equal(sn_trace_text(&fx.sn, text, sizeof text),
+                      "send(100)->-105 poll_w send(100)->-105 poll_r send(100)->-105 poll_r send(100)->100");
+  assert_int_equal(fx.sn.now_ns - begin_ns, 2 * QWP_NS_PER_MS);
+
+  sn_forget_trace(&fx.sn); /* for ever: the timeout ends it, after as many attempts as it has milliseconds */
+  append(&fx, 1, 94);
+  long shortage[64];
+  for (size_t i = 0; i < 64; i++) shortage[i] = -ENOBUFS;
+  fx.sn.sends = (struct sn_script){.results = shortage, .count = 64};
+  long slept[64] = {QWP_WRITABLE}; /* then 0: the time is over */
+  fx.sn.waits = (struct sn_script){.results = slept, .count = 64};
+  assert_int_equal(qwp_ws_flush_wait(fx.ws, 10 * QWP_NS_PER_MS, NULL), QWP_TIMEOUT);
+  assert_int_equal(sn_count(&fx.sn, 's'), 12);
+  assert_int_equal(sn_count(&fx.sn, 'w'), 11);
+  fx_del(&fx);
+}
+
 /* P121-12: 10 000 frames of mixed sizes in batches, contiguous, every payload as given. */
 static void frames_in_a_batch_are_contiguous(void **state) {
   (void)state;
@@ -456,6 +485,7 @@ int main(void) {
       cmocka_unit_test(a_zero_timeout_makes_one_attempt),
       cmocka_unit_test(one_timeout_covers_the_whole_batch),
       cmocka_unit_test(out_of_kernel_buffers_waits),
+      cmocka_unit_test(lasting_shortage_costs_a_wait_a_millisecond),
       cmocka_unit_test(frames_in_a_batch_are_contiguous),
       cmocka_unit_test(batching_does_not_change_the_bytes),
       cmocka_unit_test(any_way_the_socket_takes_it),
