@@ -107,12 +107,7 @@ void job_run(struct job *j, const struct world_options *w, int journal_fd) {
   struct observation o;
   observation_init(&o);
   int64_t from_ns = real_time_ns();
-  if (j->world == SCN_SIM)
-    world_sim_run(j->scenario, w, &o);
-  else if (j->world == SCN_LIVE)
-    world_live_run(j->scenario, w, &o);
-  else
-    snprintf(o.unsupported, sizeof o.unsupported, "there is no world %s in this build", scn_world_name(j->world));
+  world_run_in(j->world, j->scenario, w, &o);
   j->took_ns = real_time_ns() - from_ns;
   j->verdict = judge(j->scenario, &o, j->why, sizeof j->why);
   make_text(j->why);

@@ -18,9 +18,6 @@
 #define NS_PER_S INT64_C(1000000000)
 #define JOB_LIMIT_S 60 /* beyond what the client may take: for the simulated world, and for the mock to come to rest */
 
-/* Worlds of this build; a scenario may claim more. */
-static bool world_exists(enum scn_world w) { return w == SCN_SIM || w == SCN_LIVE; }
-
 static bool wanted(const struct options *o, const struct scn_scenario *s, enum scn_world w) {
   if (!s->worlds[w] || (o->only && !strstr(s->name, o->only))) return false;
   return o->all_worlds ? world_exists(w) : o->worlds[w];

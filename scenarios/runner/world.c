@@ -4,6 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
+bool world_exists(enum scn_world world) { return world == SCN_SIM || world == SCN_LIVE; }
+
+void world_run_in(enum scn_world world, const struct scn_scenario *s, const struct world_options *w,
+                  struct observation *o) {
+  switch (world) {
+    case SCN_SIM: world_sim_run(s, w, o); return;
+    case SCN_LIVE: world_live_run(s, w, o); return;
+    case SCN_TLS: case SCN_WORLDS: break;
+  }
+  snprintf(o->unsupported, sizeof o->unsupported, "there is no world %s in this build", scn_world_name(world));
+}
+
 uint64_t world_seed(const struct scn_scenario *s, const struct world_options *w) {
   if (w->seed) return w->seed;
   if (s->seed) return s->seed;
