@@ -52,6 +52,25 @@ struct qwp_loop *qwp_loop_new(const struct qwp_loop_options *o);
 /* The driver has stopped. Closes the socket if one is still open. NULL is fine. */
 void qwp_loop_del(struct qwp_loop *loop);
 
+/* ---- for an observer ------------------------------------------------------------ */
+
+/* Where the loop stands at this moment, in numbers that tell two situations apart. */
+struct qwp_loop_view {
+  int state;              /* BACKOFF 0, CONNECTING, UPGRADING, CATCHUP, RUNNING, CLOSING, STOPPED 6 */
+  int ws_state;           /* enum qwp_ws_state */
+  bool batch_open;        /* a batch is in the send buffer, its flush not complete */
+  int unsent;             /* enum qwp_ws_unsent: where in the batch the socket stopped */
+  bool control_half_out;
+  int64_t catchup_next, catchup_all; /* symbols told on this connection, and all there are */
+  int64_t in_flight;      /* frames appended and not acknowledged */
+  int64_t held_acks;      /* of these, frames that an OK named too early */
+  int64_t backlog;        /* frames published and not appended */
+  int64_t replay_target, connects, backoff_ns, idle_recycles, strikes;
+};
+
+/* On the loop's thread, also from inside a call it makes. Changes nothing. */
+struct qwp_loop_view qwp_loop_view(const struct qwp_loop *loop);
+
 /* ---- for the producer, any state ------------------------------------------------- */
 
 /* A frame was published: wakes the loop if it sleeps because it had none, and only then. */

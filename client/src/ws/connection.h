@@ -95,6 +95,12 @@ enum qwp_status qwp_ws_append(struct qwp_ws *ws, unsigned opcode, const uint8_t 
 
 size_t qwp_ws_pending(const struct qwp_ws *ws); /* wire bytes of the batch not yet taken by the socket */
 
+/* Where in the batch the socket has stopped taking bytes. Of an upgrade request everything behind its first byte is
+ * payload. */
+enum qwp_ws_unsent { QWP_UNSENT_NONE, QWP_UNSENT_BOUNDARY, QWP_UNSENT_HEADER, QWP_UNSENT_PAYLOAD };
+enum qwp_ws_unsent qwp_ws_unsent(const struct qwp_ws *ws);
+bool qwp_ws_control_half_out(const struct qwp_ws *ws); /* the first bytes of a control frame are taken, not all */
+
 /* Sends what is pending, batch first unless a control frame is half out. QWP_OK =
  * all of it taken; QWP_AGAIN = the socket is full, wait for writable and call
  * again; QWP_CONN_LOST. A short write goes on at once behind what was taken (P121-02).
