@@ -13,8 +13,7 @@
 #include "client/client.h"
 #include "core/mock.h"
 #include "faults.h"
-#include "runner/world.h"
-#include "sim/sim.h"
+#include "runner/world_sim.h"
 
 #define SIM_SERVER "127.0.0.1:9000"
 /* A life in the simulation takes thousands of steps; one that takes this many goes round in circles. */
@@ -26,6 +25,7 @@ struct world {
   struct faults *layer;
   struct mock *mock;
   struct observation *o;
+  const struct world_guest *guest; /* NULL = an ordinary run */
   size_t calls;  /* of the client on the net table */
   jmp_buf hangs; /* the way out of a client that would wait for ever */
 };
@@ -41,9 +41,15 @@ static void peer_limit(void *ctx, void *peer, size_t max_bytes) { sim_peer_limit
 static void wake_at(void *ctx, int64_t at_ns) { sim_wake_server_at(ctx, at_ns); }
 static void open_listener(void *ctx, bool open) { sim_listen(ctx, open); }
 
-static void *server_accept(void *ctx, void *peer) { return mock_accept(((struct world *)ctx)->mock, peer); }
+static void *server_accept(void *ctx, void *peer) {
+  struct world *w = ctx;
+  struct mock_conn *c = mock_accept(w->mock, peer);
+  if (w->guest && c) w->guest->accepted(w->guest->ctx, peer, c);
+  return c;
+}
 static bool server_received(void *ctx, void *conn, const uint8_t *p, size_t n) {
-  (void)ctx;
+  struct world *w = ctx;
+  if (w->guest) return w->guest->received(w->guest->ctx, conn, p, n);
   return mock_received(conn, p, n);
 }
 static bool server_writable(void *ctx, void *conn) {
@@ -76,13 +82,23 @@ static void journal_call(void *ctx, const struct fault_trace *t) {
                 t->interest);
 }
 
+static bool has_journal(const struct world *w) { return !w->guest || w->guest->journal; }
+
 static struct mock *make_mock(struct world *w, const struct scn_scenario *s, bool full_journal) {
   struct mock_options mo = {
       .clock = {w->sim, sim_now, sim_wall},
-      .transport = {w->sim, peer_write, peer_shutdown, peer_close, peer_reset, peer_pause, wake_at, open_listener, peer_limit},
+      .transport = {.ctx = w->sim,
+                    .write = peer_write,
+                    .shutdown = peer_shutdown,
+                    .close = peer_close,
+                    .reset = peer_reset,
+                    .pause = peer_pause,
+                    .wake_at = wake_at,
+                    .listen = open_listener,
+                    .limit_read = peer_limit},
       .script = &s->server,
       .rows = MOCK_ROWS_FULL,
-      .journal = MOCK_JOURNAL_FULL,
+      .journal = has_journal(w) ? MOCK_JOURNAL_FULL : MOCK_JOURNAL_OFF,
       .journal_hex = full_journal,
       .journal_line = journal_line,
       .journal_ctx = w,
@@ -124,13 +140,14 @@ static bool build(struct world *w, const struct scn_scenario *s, const struct wo
                            .peer_inside_send = s->net.peer_inside_send,
                            .stuck = hangs,
                            .stuck_ctx = w,
-                           .end_ns = opt->no_deadline ? 0 : SIM_END_NS};
+                           .end_ns = opt->no_deadline ? 0 : SIM_END_NS,
+                           .step_limit = w->guest ? w->guest->step_limit : 0};
   w->sim = sim_new(&so);
   if (!w->sim) return false;
   sim_ops(w->sim, ops);
-  struct faults_options fo = {.under = ops, .plan = &s->faults, .trace = true, .reset = sim_reset_hook,
-                              .reset_ctx = w->sim, .delay = sim_delay_hook, .delay_ctx = w->sim,
-                              .on_call = journal_call, .on_call_ctx = w};
+  struct faults_options fo = {.under = ops, .plan = w->guest ? w->guest->plan : &s->faults, .trace = has_journal(w),
+                              .reset = sim_reset_hook, .reset_ctx = w->sim, .delay = sim_delay_hook,
+                              .delay_ctx = w->sim, .on_call = has_journal(w) ? journal_call : NULL, .on_call_ctx = w};
   w->layer = faults_new(&fo);
   w->mock = make_mock(w, s, opt->full_journal);
   if (!w->layer || !w->mock) return false;
@@ -149,17 +166,23 @@ static void tear_down(struct world *w) {
 static void live(struct world *w, const struct scn_scenario *s, const struct client_task *task) {
   struct observation *o = w->o;
   struct client_stage stage = {w, faults_ops(w->layer), sim_driver(w->sim), w->layer, stage_hold, stage_pass, stage_now};
+  if (w->guest) {
+    stage.ops = w->guest->ops(w->guest->ctx, w->sim, w->layer, stage.ops);
+    stage.driver = w->guest->driver(w->guest->ctx, stage.driver);
+  }
   o->client_ok = client_run(task, &stage, &o->facts, &o->client_line, o->client_why, sizeof o->client_why);
   facts_number(&o->facts, "time.virtual_ns", sim_now_ns(w->sim) - SIM_START_NS);
   while (sim_steps(w->sim) < SIM_MAX_STEPS && sim_step(w->sim, sim_now_ns(w->sim) + 1000 * QWP_NS_PER_MS)) continue;
   if (sim_steps(w->sim) >= SIM_MAX_STEPS)
     snprintf(o->harness, sizeof o->harness, "the simulated world does not come to rest");
   faults_unfired(w->layer, observe_unfired, o);
+  if (w->guest) w->guest->at_rest(w->guest->ctx, &o->facts);
   observe_mock(o, s, w->mock);
 }
 
-static void run_once(const struct scn_scenario *s, const struct world_options *opt, struct observation *o) {
-  struct world w = {.o = o};
+static void run_once(const struct scn_scenario *s, const struct world_options *opt, const struct world_guest *guest,
+                     struct observation *o) {
+  struct world w = {.o = o, .guest = guest};
   struct qwp_ops ops;
   char config[4096];
   world_journal_header(s, opt, "sim", &o->journal);
@@ -186,12 +209,17 @@ static void run_once(const struct scn_scenario *s, const struct world_options *o
 void world_sim_run(const struct scn_scenario *s, const struct world_options *opt, struct observation *o) {
   struct observation twin;
   observation_init(&twin);
-  run_once(s, opt, &twin);
-  if (!twin.harness[0]) run_once(s, opt, o);
+  run_once(s, opt, NULL, &twin);
+  if (!twin.harness[0]) run_once(s, opt, NULL, o);
   if (twin.harness[0]) {
     snprintf(o->harness, sizeof o->harness, "%s", twin.harness);
     snprintf(o->unfired, sizeof o->unfired, "%s", twin.unfired);
   }
   if (!o->harness[0]) (void)observations_equal(&twin, o, o->harness, sizeof o->harness);
   observation_free(&twin);
+}
+
+void world_sim_visit(const struct scn_scenario *s, const struct world_options *opt, const struct world_guest *guest,
+                     struct observation *o) {
+  run_once(s, opt, guest, o);
 }
