@@ -54,10 +54,10 @@ void faults_pass_time(const struct faults *f, int64_t ns) {
   while (nanosleep(&left, &left) < 0 && errno == EINTR) continue;
 }
 
-int faults_plain_call(struct faults *f, enum fault_point point, struct verdict *v) {
+int faults_plain_call(struct faults *f, enum fault_point point, size_t n, struct verdict *v) {
   verdict_clear(v);
   if (!matcher_uses(&f->matcher, point)) return 0;
-  struct call c = {.point = point, .phase = FAULT_PHASE_ANY};
+  struct call c = {.point = point, .phase = FAULT_PHASE_ANY, .n = n};
   match(&f->matcher, &c, v);
   faults_pass_time(f, v->delay_before_ns);
   if (!v->acts) return 0;

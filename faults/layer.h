@@ -28,7 +28,8 @@ extern const struct qwp_file_ops faults_file_ops;
 void faults_pass_time(const struct faults *f, int64_t ns); /* 0 = nothing */
 
 /* A call that can only fail or be late: lets the delay before it pass and says what to
- * fail it with, -errno, or 0 = make the call, then let v->delay_after_ns pass. */
-int faults_plain_call(struct faults *f, enum fault_point point, struct verdict *v);
+ * fail it with, -errno, or 0 = make the call, then let v->delay_after_ns pass. n: bytes
+ * of an allocation, else 0. */
+int faults_plain_call(struct faults *f, enum fault_point point, size_t n, struct verdict *v);
 
 #endif

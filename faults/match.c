@@ -26,6 +26,7 @@ void matcher_free(struct matcher *m) {
 static bool fits(const struct fault_rule *r, const struct call *c) {
   if (r->point != c->point) return false;
   if (r->connection != 0 && r->connection != c->connection) return false;
+  if (r->least_bytes > 0 && c->n < (uint64_t)r->least_bytes) return false;
   if (c->point == FAULT_RECV && c->received != (r->act == FAULT_DO_CORRUPT)) return false;
   bool phased = c->point == FAULT_SEND || c->point == FAULT_RECV || c->point == FAULT_WAIT;
   if (phased && r->phase != FAULT_PHASE_ANY && r->phase != c->phase) return false;

@@ -19,7 +19,7 @@ struct call {
   enum fault_phase phase;      /* FAULT_PHASE_ANY = the call has none, as a wait without a socket */
   bool control;                /* a send of control frames only */
   int64_t offset;              /* in the stream of its phase, of the first byte offered */
-  size_t n;                    /* bytes offered; of a finished recv: bytes got */
+  size_t n;                    /* bytes offered; of a finished recv: bytes got; of an allocation: asked for */
   bool received;               /* a recv looked at again when its bytes are there: flips only */
   const uint8_t *bytes;        /* of a send */
   const struct frames *frames; /* walker before these bytes; NULL before the 101, and where they are opaque */

@@ -79,6 +79,8 @@ static const char *place_problem(const struct fault_rule *r) {
   if (r->frame > 0 && r->byte >= 0) return "a byte and a frame are two places";
   if (r->connection > 0 && !on_net(r->point)) return "this call belongs to no connection";
   if (r->kind == FAULT_KIND_CONTROL && r->point != FAULT_SEND) return "only a send has a kind";
+  if (r->least_bytes < 0) return "a count below zero";
+  if (r->least_bytes > 0 && r->point != FAULT_ALLOC) return "only an allocation is picked by its size";
   return NULL;
 }
 
@@ -146,6 +148,7 @@ void fault_rule_text(const struct fault_rule *r, char *out, size_t n) {
   add(&t, "%s", point ? point : "?");
   if (r->phase == FAULT_PHASE_UPGRADE) add(&t, " upgrade");
   if (r->kind == FAULT_KIND_CONTROL) add(&t, " control");
+  if (r->least_bytes > 0) add(&t, " of %lld bytes or more", (long long)r->least_bytes);
   if (r->nth > 0) add(&t, " nth %lld", (long long)r->nth);
   if (r->byte >= 0) add(&t, " byte %lld", (long long)r->byte);
   if (r->frame > 0) add(&t, " frame %lld", (long long)r->frame);

@@ -66,6 +66,7 @@ struct fault_rule {
   int64_t byte;             /* this byte of the direction after the 101 (phase upgrade: from the connection's first
                              * byte), from 0; -1 = any */
   int64_t frame;            /* of a send: the first byte of the connection's n-th data frame, from 1; 0 = any */
+  int64_t least_bytes;      /* of an allocation: only those, or growths, to at least so many bytes; 0 = any */
   enum fault_do act;
   int err;
   int64_t value;

@@ -4,7 +4,7 @@
 static int64_t read_clock(struct faults *f, int64_t (*read)(void *ctx)) {
   struct verdict v;
   counter_add(&f->counters, COUNTER_clock, 1);
-  faults_plain_call(f, FAULT_CLOCK, &v); /* a clock can only be late */
+  faults_plain_call(f, FAULT_CLOCK, 0, &v); /* a clock can only be late */
   int64_t t = read(f->under->clock_ctx);
   faults_pass_time(f, v.delay_after_ns);
   return t;

@@ -8,7 +8,7 @@
 #define PLANNED(point, call) \
   do { \
     struct verdict v; \
-    int err = faults_plain_call(f, point, &v); \
+    int err = faults_plain_call(f, point, 0, &v); \
     if (err != 0) return err; \
     int result = (call); \
     faults_pass_time(f, v.delay_after_ns); \

@@ -4,7 +4,7 @@
 static void *mem_alloc(void *ctx, size_t n) {
   struct faults *f = ctx;
   struct verdict v;
-  if (faults_plain_call(f, FAULT_ALLOC, &v) != 0) return NULL;
+  if (faults_plain_call(f, FAULT_ALLOC, n, &v) != 0) return NULL;
   void *p = f->under->mem->alloc(f->under->mem_ctx, n);
   faults_pass_time(f, v.delay_after_ns);
   if (!p) return NULL;
@@ -16,7 +16,7 @@ static void *mem_alloc(void *ctx, size_t n) {
 static void *mem_realloc(void *ctx, void *p, size_t n) {
   struct faults *f = ctx;
   struct verdict v;
-  if (faults_plain_call(f, FAULT_ALLOC, &v) != 0) return NULL;
+  if (faults_plain_call(f, FAULT_ALLOC, n, &v) != 0) return NULL;
   void *moved = f->under->mem->realloc(f->under->mem_ctx, p, n);
   faults_pass_time(f, v.delay_after_ns);
   if (!moved) return NULL;

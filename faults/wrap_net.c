@@ -392,5 +392,6 @@ static void net_opened(void *ctx, qwp_sock sock) {
 
 const struct qwp_net_ops faults_net_ops = {
     .resolve = net_resolve, .connect = net_connect, .connected = net_connected, .send = net_send, .recv = net_recv,
-    .shutdown = net_shutdown, .close = net_close, .wait = net_wait, .wake = net_wake, .explain = net_explain, .opened = net_opened,
+    .shutdown = net_shutdown, .close = net_close, .wait = net_wait, .wake = net_wake, .explain = net_explain,
+    .opened = net_opened,
 };

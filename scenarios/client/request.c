@@ -69,6 +69,7 @@ static json_t *rule_json(const struct fault_rule *r) {
   put_int(o, "connection", r->connection);
   put_int(o, "nth", r->nth);
   put_int(o, "frame", r->frame);
+  put_int(o, "least_bytes", r->least_bytes);
   put_int(o, "errno", r->err);
   put_int(o, "value", r->value);
   put_int(o, "times", r->times);
@@ -225,6 +226,7 @@ static void read_rule(struct reading *rd, json_t *o, struct fault_rule *r) {
   r->connection = (int)get_int(rd, o, "connection", 0);
   r->nth = get_int(rd, o, "nth", 0);
   r->frame = get_int(rd, o, "frame", 0);
+  r->least_bytes = get_int(rd, o, "least_bytes", 0);
   r->err = (int)get_int(rd, o, "errno", 0);
   r->value = get_int(rd, o, "value", 0);
   r->times = get_int(rd, o, "times", 0);

@@ -242,6 +242,8 @@ const struct scn_key scn_keys[] = {
   {"fault", "kind", SCN_IS_CHOICE, SCN_WORDS_KIND, NULL, "data", "What the bytes of a send are.", "kind: control"},
   {"fault", "nth", SCN_IS_INT, NULL, NULL, "",
    "The n-th matching call, from 1; with byte or frame the n-th call that begins there.", "nth: 2"},
+  {"fault", "bytes", SCN_IS_SIZE, NULL, NULL, "",
+   "Of client.alloc: only allocations, or growths, to at least so many bytes; nth counts those.", "bytes: 8KiB"},
   {"fault", "byte", SCN_IS_INT, NULL, NULL, "",
    "Exactly before this byte of the direction after the 101, from 0; the call is cut there.",
    "byte: 90"},

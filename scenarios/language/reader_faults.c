@@ -45,6 +45,10 @@ static bool read_place(struct scn_reader *r, scn_node *map, struct fault_rule *r
   if (!scn_get_int(r, map, "nth", 1, INT64_MAX, &rule->nth)) return false;
   if (!scn_get_int(r, map, "byte", 0, INT64_MAX, &rule->byte)) return false;
   if (!scn_get_int(r, map, "frame", 1, INT64_MAX, &rule->frame)) return false;
+  if (!scn_get_size(r, map, "bytes", 1, INT64_MAX, &rule->least_bytes)) return false;
+  if (rule->least_bytes && rule->point != FAULT_ALLOC) {
+    return scn_wrong(r, map, "bytes", "is the size of an allocation: at client.alloc; a place in a stream is byte");
+  }
   if (rule->byte >= 0 && rule->frame) return scn_wrong(r, map, "faults", "byte and frame exclude each other");
   if (rule->byte >= 0 && rule->point != FAULT_SEND && rule->point != FAULT_RECV) {
     return scn_wrong(r, map, "byte", "this call carries no bytes: at client.send or client.recv");

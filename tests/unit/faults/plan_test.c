@@ -41,6 +41,9 @@ static void rules_that_make_no_sense_say_why(void **state) {
       {RULE(.point = FAULT_SEND, .act = FAULT_DO_AGAIN, .repeat = FAULT_UNTIL), "until what?"},
       {RULE(.point = FAULT_SEND, .act = FAULT_DO_DELAY_BEFORE), "how long?"},
       {RULE(.point = FAULT_SEND, .nth = -1, .act = FAULT_DO_AGAIN), "a count below zero"},
+      {RULE(.point = FAULT_ALLOC, .least_bytes = 1, .act = FAULT_DO_ERRNO, .err = ENOMEM), NULL},
+      {RULE(.point = FAULT_ALLOC, .least_bytes = -1, .act = FAULT_DO_ERRNO, .err = ENOMEM), "a count below zero"},
+      {RULE(.point = FAULT_SEND, .least_bytes = 1, .act = FAULT_DO_AGAIN), "only an allocation is picked by its size"},
       {RULE(.point = FAULT_POINTS, .act = FAULT_DO_AGAIN), "no such point"},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -65,6 +68,9 @@ static void a_rule_reads_as_text(void **state) {
            .repeat = FAULT_UNTIL, .until = "released");
   fault_rule_text(&r, text, sizeof text);
   assert_string_equal(text, "client.recv upgrade byte 0 errno 4000 until released");
+  r = RULE(.point = FAULT_ALLOC, .least_bytes = 8192, .nth = 2, .act = FAULT_DO_ERRNO, .err = ENOMEM);
+  fault_rule_text(&r, text, sizeof text);
+  assert_string_equal(text, "client.alloc of 8192 bytes or more nth 2 ENOMEM");
   char small[8];
   fault_rule_text(&r, small, sizeof small);
   assert_string_equal(small, "client.");

@@ -47,6 +47,26 @@ static void the_nth_fails_once_or_from_then_on(void **state) {
   kit_end(&k);
 }
 
+static void an_allocation_is_picked_by_its_size(void **state) {
+  (void)state;
+  const struct fault_rule rules[] = {
+      RULE(.point = FAULT_ALLOC, .least_bytes = 100, .nth = 2, .act = FAULT_DO_ERRNO, .err = ENOMEM)};
+  struct kit k;
+  kit_new(&k, rules, 1);
+  void *p = alloc(&k, 99);
+  p = grow(&k, p, 100);          /* the first of such a size */
+  assert_non_null(p);
+  p = grow(&k, p, 99);           /* none */
+  assert_non_null(p);
+  assert_null(grow(&k, p, 101)); /* the second */
+  assert_int_equal(faults_fired(k.f, 0), 1);
+  release(&k, p);
+  p = alloc(&k, 200);
+  assert_non_null(p);
+  release(&k, p);
+  kit_end(&k);
+}
+
 #define ROUNDS 20000
 
 static void *allocate_often(void *arg) {
@@ -94,6 +114,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(allocations_are_counted),
       cmocka_unit_test(the_nth_fails_once_or_from_then_on),
+      cmocka_unit_test(an_allocation_is_picked_by_its_size),
       cmocka_unit_test(two_threads_lose_no_count),
       cmocka_unit_test(entropy_can_fail_and_be_spoilt),
   };

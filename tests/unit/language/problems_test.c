@@ -145,6 +145,8 @@ static void faults(void **state) {
                 "f.yaml:7: faults: byte and frame exclude each other");
   refused_behind("faults:\n  - {at: client.recv, frame: 1, do: EPIPE}\n",
                 "f.yaml:7: frame: only client.send carries data frames");
+  refused_behind("faults:\n  - {at: client.send, bytes: 4KiB, do: ENOMEM}\n",
+                "f.yaml:7: bytes: is the size of an allocation: at client.alloc; a place in a stream is byte");
   refused_behind("faults:\n  - {at: client.connect, do: short 1}\n",
                 "f.yaml:7: do: this call carries no bytes: at client.send or client.recv");
 }

@@ -183,9 +183,10 @@ static void faults(void **state) {
       " times: forever}\n"
       "  - {at: client.send, frame: 3, do: short 40, kind: any}\n  - {at: client.connect, do: ECONNREFUSED,"
       " times: 20}\n"
-      "  - {at: client.wait, phase: upgrade, do: delay-before 5ms, until: released}\n");
+      "  - {at: client.wait, phase: upgrade, do: delay-before 5ms, until: released}\n"
+      "  - {at: client.alloc, bytes: 16KiB, nth: 3, do: ENOMEM}\n");
   const struct fault_rule *r = s->faults.rules;
-  assert_int_equal(s->faults.rule_count, 5);
+  assert_int_equal(s->faults.rule_count, 6);
   assert_int_equal(r[0].act, FAULT_DO_ERRNO);
   assert_int_equal(r[0].err, EPIPE);
   assert_int_equal(r[0].connection, 1);
@@ -210,6 +211,8 @@ static void faults(void **state) {
   assert_int_equal(r[4].value, 5000000);
   assert_int_equal(r[4].repeat, FAULT_UNTIL);
   assert_string_equal(r[4].until, "released");
+  assert_int_equal(r[5].least_bytes, 16384);
+  assert_int_equal(r[5].nth, 3);
 }
 
 static void facts(void **state) {
