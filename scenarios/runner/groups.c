@@ -43,7 +43,7 @@ const char *groups_sentence(const struct job *j) {
 }
 
 void groups_red_key(const struct job *j, char *out, size_t n) {
-  int head = snprintf(out, n, "%s %s %s ", verdict_name(j->verdict), scn_world_name(j->world), j->scenario->path);
+  int head = snprintf(out, n, "%s %s %s ", verdict_name(j->verdict), job_place(j), j->scenario->path);
   size_t used = head < 0 ? 0 : (size_t)head < n ? (size_t)head : n - 1;
   for (const char *p = groups_sentence(j); *p && used + 1 < n; used++) {
     bool digits = isdigit((unsigned char)*p) != 0;

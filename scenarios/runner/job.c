@@ -62,6 +62,8 @@ const char *job_topic(const struct job *j) {
   return topic;
 }
 
+const char *job_place(const struct job *j) { return j->compared ? "compared" : scn_world_name(j->world); }
+
 /* The part of a matrix scenario's name that selects its line, "[byte=12]" or nothing. */
 static const char *matrix_part(const struct scn_scenario *s) {
   const char *at = strchr(s->name, '[');
@@ -69,17 +71,19 @@ static const char *matrix_part(const struct scn_scenario *s) {
 }
 
 void job_command(const struct job *j, const char *program, uint64_t seed, char *out, size_t n) {
-  char only[256] = "", with_seed[48] = "", client[512] = "";
+  char where[32] = "--compare-worlds", only[256] = "", with_seed[48] = "", client[512] = "";
+  if (!j->compared) snprintf(where, sizeof where, "--world %s", scn_world_name(j->world));
   const char *part = matrix_part(j->scenario);
   if (*part) snprintf(only, sizeof only, " --only '%s'", part);
   if (seed) snprintf(with_seed, sizeof with_seed, " --seed %" PRIu64, seed);
   if (j->client) snprintf(client, sizeof client, " --client '%s'", j->client);
-  snprintf(out, n, "%s --world %s%s%s%s %s", program, scn_world_name(j->world), client, with_seed, only,
-           j->scenario->path);
+  snprintf(out, n, "%s %s%s%s%s %s", program, where, client, with_seed, only, j->scenario->path);
 }
 
-/* Several workers share the file: one piece at a time. */
-static void append(int fd, const char *p, size_t n) {
+void job_append(int fd, const struct buffer *journal) {
+  const char *p = journal->at;
+  size_t n = journal->n;
+  if (fd < 0 || n == 0) return;
   flock(fd, LOCK_EX);
   while (n > 0) {
     ssize_t w = write(fd, p, n);
@@ -90,8 +94,9 @@ static void append(int fd, const char *p, size_t n) {
   flock(fd, LOCK_UN);
 }
 
-/* The sentence may hold whatever a dying client wrote, or end inside a character: reports take text only. */
-static void make_text(char *why) {
+/* The sentence may also end inside a character: reports take text only. */
+void job_make_text(struct job *j) {
+  char *why = j->why;
   const char *end = why + strlen(why);
   for (char *p = why; p < end;) {
     const size_t n = qwp_utf8_char(p, (size_t)(end - p));
@@ -110,8 +115,8 @@ void job_run(struct job *j, const struct world_options *w, int journal_fd) {
   world_run_in(j->world, j->scenario, w, &o);
   j->took_ns = real_time_ns() - from_ns;
   j->verdict = judge(j->scenario, &o, j->why, sizeof j->why);
-  make_text(j->why);
+  job_make_text(j);
   j->done = true;
-  if (journal_fd >= 0 && o.journal.n) append(journal_fd, o.journal.at, o.journal.n);
+  job_append(journal_fd, &o.journal);
   observation_free(&o);
 }

@@ -12,11 +12,14 @@
 struct job {
   const struct scn_scenario *scenario;
   enum scn_world world;
+  bool compared;      /* the worlds of the scenario with each other (compare.h); `world` says nothing then */
   const char *client; /* the command of another client than the built-in one, which repeating takes too; else NULL */
   /* filled by the pool */
   bool done;
   enum verdict verdict;
   int64_t took_ns;
+  int64_t fired;   /* fault rules and script actions that happened, each time of them */
+  int64_t samples; /* looks that were taken at what no counter tells (client.rss) */
   char why[704];
 };
 
@@ -40,8 +43,17 @@ int jobs_exit_code(const struct jobs *j);
  * next call. */
 const char *job_topic(const struct job *j);
 
+/* Where it ran: the name of its world, or "compared". */
+const char *job_place(const struct job *j);
+
 /* The command that repeats it. */
 void job_command(const struct job *j, const char *program, uint64_t seed, char *out, size_t n);
+
+/* Makes j->why plain text, whatever a dying client wrote into it. */
+void job_make_text(struct job *j);
+
+/* Appends to the file that several workers share: one piece at a time. */
+void job_append(int journal_fd, const struct buffer *journal);
 
 /* Runs it in this process and judges. The journal is appended to journal_fd as one piece, if that is not -1. */
 void job_run(struct job *j, const struct world_options *w, int journal_fd);

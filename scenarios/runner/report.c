@@ -30,7 +30,7 @@ static void xml_text(FILE *f, const char *p) {
 }
 
 static void junit_case(FILE *f, const struct job *j) {
-  fprintf(f, "  <testcase time=\"%.6f\" classname=\"%s.", (double)j->took_ns / 1e9, scn_world_name(j->world));
+  fprintf(f, "  <testcase time=\"%.6f\" classname=\"%s.", (double)j->took_ns / 1e9, job_place(j));
   xml_text(f, job_topic(j));
   fputs("\" name=\"", f);
   xml_text(f, j->scenario->name);
@@ -84,7 +84,7 @@ static json_t *strings(const char *const *at, size_t n) {
 static bool ran(const struct jobs *jobs, const char *world, const char *name) {
   for (size_t i = 0; i < jobs->count; i++) {
     const struct job *j = &jobs->at[i];
-    if (strcmp(j->scenario->name, name) == 0 && strcmp(scn_world_name(j->world), world) == 0) return true;
+    if (strcmp(j->scenario->name, name) == 0 && strcmp(job_place(j), world) == 0) return true;
   }
   return false;
 }
@@ -125,7 +125,7 @@ bool report_lines(const struct jobs *jobs, const char *path, const char *program
     char command[2048];
     job_command(j, program, seed, command, sizeof command);
     json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:o, s:o, s:s}", "scenario", j->scenario->name, "world",
-                          scn_world_name(j->world), "verdict", verdict_name(j->verdict), "why", j->why, "ns",
+                          job_place(j), "verdict", verdict_name(j->verdict), "why", j->why, "ns",
                           (json_int_t)j->took_ns, "claim", j->scenario->claim, "cites",
                           strings(j->scenario->cites, j->scenario->cite_count), "kills",
                           strings(j->scenario->kills, j->scenario->kill_count), "repeat", command);
@@ -180,7 +180,7 @@ bool report_failed(const char *path, struct report_names *names) {
 
 bool report_has(const struct report_names *names, const struct job *j) {
   char name[1024];
-  snprintf(name, sizeof name, "%s %s", scn_world_name(j->world), j->scenario->name);
+  snprintf(name, sizeof name, "%s %s", job_place(j), j->scenario->name);
   for (size_t i = 0; i < names->count; i++)
     if (strcmp(names->at[i], name) == 0) return true;
   return false;

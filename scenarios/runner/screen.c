@@ -53,7 +53,7 @@ static void tell_red(struct screen *s, const struct job *j) {
   char command[2048], violated[40];
   job_command(j, s->program, s->seed, command, sizeof command);
   fprintf(s->out, "%s%s%s %s [%s]\n", paint(s, RED), j->verdict == VERDICT_ERROR ? "ERROR" : "FAIL", paint(s, PLAIN),
-          x->name, scn_world_name(j->world));
+          x->name, job_place(j));
   fprintf(s->out, "  %s\n", x->claim);
   fprintf(s->out, "  %s%s%s\n", paint(s, BOLD), j->why, paint(s, PLAIN));
   if (verdict_violated(j->why, violated, sizeof violated)) tell_rule(s, "violated:", violated);
@@ -82,7 +82,7 @@ static void tell_more(const struct screen *s) {
     const bool matrix = strchr(g->first->scenario->name, '[') != NULL;
     fprintf(s->out, "%s%s%s %s [%s] and %zu more %s%s%s: %s\n", paint(s, RED),
             g->first->verdict == VERDICT_ERROR ? "ERROR" : "FAIL", paint(s, PLAIN), g->first->scenario->name,
-            scn_world_name(g->first->world), more, matrix ? "line" : "run", more > 1 ? "s" : "",
+            job_place(g->first), more, matrix ? "line" : "run", more > 1 ? "s" : "",
             matrix ? " of this matrix" : "", groups_sentence(g->first));
   }
 }
@@ -100,7 +100,7 @@ static void tell_progress(const struct screen *s, const struct job *j) {
   char head[64], text[1024];
   int columns = ioctl(fileno(s->out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
   int n = snprintf(head, sizeof head, "[%zu/%zu]", s->done, s->total);
-  snprintf(text, sizeof text, " %s %s", scn_world_name(j->world), j->scenario->name);
+  snprintf(text, sizeof text, " %s %s", job_place(j), j->scenario->name);
   int room = columns - 1 - n;
   fprintf(s->out, "%s%s%s%.*s", paint(s, DIM), head, paint(s, PLAIN), fitting(text, room > 0 ? (size_t)room : 0), text);
 }

@@ -26,7 +26,8 @@ void world_live_run(const struct scn_scenario *s, const struct world_options *w,
 /* Worlds of this build; a scenario may claim more. */
 bool world_exists(enum scn_world world);
 /* Runs it there; in a world that this build lacks it says so in o->unsupported. */
-void world_run_in(enum scn_world world, const struct scn_scenario *s, const struct world_options *w, struct observation *o);
+void world_run_in(enum scn_world world, const struct scn_scenario *s, const struct world_options *w,
+                  struct observation *o);
 
 /* The seed of a run: what was asked for, what the file says, or the hash of the name. */
 uint64_t world_seed(const struct scn_scenario *s, const struct world_options *w);
