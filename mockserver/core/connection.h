@@ -32,6 +32,7 @@
 
 struct mock_record { /* of a numbered ingress connection; outlives it */
   struct mock_conn_facts facts;
+  char pong[126];
   char end[48];
 };
 
@@ -54,6 +55,7 @@ struct mock {
   size_t record_count, record_cap;
   struct mock_id_set upgrade_keys;  /* hashes of every Sec-WebSocket-Key so far */
   struct mock_id_set first_masks;   /* the first two mask keys of every connection */
+  struct mock_id_set payloads;      /* hashes of every data message, with MOCK_ROWS_FULL */
   int readers;
   struct mock_conn *live;
   int64_t links;

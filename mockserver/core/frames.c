@@ -54,10 +54,17 @@ static void on_ping(struct mock_conn *c, const uint8_t *p, size_t n) {
   mock_reply_pong(&c->out, p, n);
 }
 
-static void on_pong(struct mock_conn *c, size_t n) {
+static void remember_pong(struct mock_record *r, const uint8_t *p, size_t n) {
+  if (n >= sizeof r->pong) n = sizeof r->pong - 1; /* more than 125 bytes do not come here */
+  for (size_t i = 0; i < n; i++) r->pong[i] = p[i] >= 0x20 && p[i] < 0x7f ? (char)p[i] : '?';
+  r->pong[n] = '\0';
+}
+
+static void on_pong(struct mock_conn *c, const uint8_t *p, size_t n) {
   struct mock *m = c->m;
   struct mock_journal_place at;
   m->facts.pongs++;
+  if (c->record) remember_pong(c->record, p, n);
   mock_conn_place(c, &at);
   if (!mock_journal_begin(&m->journal, &at, "pong", true)) return;
   mock_journal_int(&m->journal, "bytes", (int64_t)n);
@@ -109,7 +116,7 @@ static void on_frame(struct mock_conn *c, const struct mock_ws_frame *f, const u
   }
   switch (f->opcode) {
     case QWP_WS_PING: on_ping(c, p, n); return;
-    case QWP_WS_PONG: on_pong(c, n); return;
+    case QWP_WS_PONG: on_pong(c, p, n); return;
     case QWP_WS_CLOSE: on_close(c, p, n); return;
     default: break;
   }

@@ -128,18 +128,19 @@ void mock_answer_refusal(struct mock_out *o, const struct mock_request *r, const
 
 /* ---- what a script may change --------------------------------------------------- */
 
-static const struct mock_header *override(const struct mock_entry *e, const char *name) {
-  if (!e) return NULL;
-  for (size_t i = 0; i < e->header_count; i++)
-    if (strcasecmp(e->headers[i].name, name) == 0) return &e->headers[i];
-  return NULL;
+static bool overrides(const struct mock_entry *e, const char *name) {
+  for (size_t i = 0; e && i < e->header_count; i++)
+    if (strcasecmp(e->headers[i].name, name) == 0) return true;
+  return false;
 }
 
-/* A header of ours, unless the entry replaces it or leaves it out. */
+/* A header of ours, unless the entry leaves it out or has others in its place: in the entry's spelling, each of them. */
 static void own_header(struct mock_out *o, const struct mock_entry *e, const char *name, const char *value) {
-  const struct mock_header *other = override(e, name);
-  if (!other) header(o, name, value);
-  else if (other->value) header(o, name, other->value);
+  if (!overrides(e, name)) header(o, name, value);
+  for (size_t i = 0; e && i < e->header_count; i++) {
+    const struct mock_header *h = &e->headers[i];
+    if (h->value && strcasecmp(h->name, name) == 0) header(o, h->name, h->value);
+  }
 }
 
 static bool among(const char *name, const char *const *names, size_t count) {

@@ -52,6 +52,7 @@ void mock_del(struct mock *m) {
   mock_violations_free(&m->violations);
   mock_id_set_free(&m->upgrade_keys);
   mock_id_set_free(&m->first_masks);
+  mock_id_set_free(&m->payloads);
   mock_out_free(&m->scratch);
   free(m);
 }
@@ -204,6 +205,7 @@ bool mock_conn_facts(const struct mock *m, int connection, struct mock_conn_fact
   const struct mock_record *r = m->records[connection - 1];
   *out = r->facts;
   out->end = r->end;
+  out->pong = r->pong;
   return true;
 }
 

@@ -101,6 +101,7 @@ struct mock_violation {
   X(refused, "srv.refused", "upgrades refused") \
   X(frames, "srv.frames", "binary messages but dictionary-only ones") \
   X(catchup, "srv.catchup", "dictionary-only messages") \
+  X(repeated, "srv.repeated", "of srv.frames, those equal to an earlier one to the byte; 0 unless rows are kept in full") \
   X(dropped, "srv.dropped", "messages consumed silently after an error") \
   X(bytes, "srv.bytes", "payload bytes of binary messages") \
   X(rows, "srv.rows", "rows made visible") \
@@ -141,6 +142,7 @@ struct mock_conn_facts {
    * "refused 404" (upgrade), "script reset", "script close 1011", "script fin", "bad request",
    * "head too long", "gone" (a write failed), "out of memory". */
   const char *end;
+  const char *pong; /* payload of the last Pong, "" = none came; what is not printable ASCII reads '?' */
 };
 bool mock_conn_facts(const struct mock *m, int connection, struct mock_conn_facts *out);
 

@@ -28,6 +28,7 @@ static const struct scn_name names[] = {
   {"srv.conn[].next_seq", SCN_FROM_CONN, SCN_NAME_NUMBER, "messages of connection N that got a sequence"},
   {"srv.conn[].last_ok", SCN_FROM_CONN, SCN_NAME_NUMBER, "highest sequence told OK to connection N, -1 = none"},
   {"srv.conn[].end", SCN_FROM_CONN, SCN_NAME_TEXT, "how connection N ended: open, fin, reset, close 1000 ..."},
+  {"srv.conn[].pong", SCN_FROM_CONN, SCN_NAME_TEXT, "payload of the last Pong on connection N"},
   {"srv.rows[]", SCN_FROM_TABLE, SCN_NAME_NUMBER, "rows visible in a table"},
   {"srv.violation[]", SCN_FROM_VIOLATION, SCN_NAME_NUMBER, "how often a requirement was violated"},
   {"srv.dict[]", SCN_FROM_DICT, SCN_NAME_NUMBER, "symbols held for connection N"},

@@ -4,7 +4,7 @@
  * layer (FAULT_COUNTERS) as their headers list them, and facts with a bracket:
  *
  *   srv.conn[N].FIELD    one connection of the mock: frames catchup dict oks errors
- *                        bytes_in rows next_seq last_ok, and end, a text
+ *                        bytes_in rows next_seq last_ok, and end and pong, texts
  *   srv.rows[TABLE]      rows visible in a table
  *   srv.violation[ID]    how often a requirement was violated
  *   srv.dict[N]          symbols the mock holds for connection N

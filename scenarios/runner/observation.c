@@ -40,6 +40,8 @@ static void connection_facts(struct observation *o, const struct mock *m, int co
   }
   snprintf(name, sizeof name, "srv.conn[%d].end", conn);
   facts_text(&o->facts, name, c.end);
+  snprintf(name, sizeof name, "srv.conn[%d].pong", conn);
+  facts_text(&o->facts, name, c.pong);
   snprintf(name, sizeof name, "srv.dict[%d]", conn);
   facts_number(&o->facts, name, c.dict);
 }

@@ -465,6 +465,40 @@ static void rows_that_are_not_kept_need_no_time(void **state) {
   }
 }
 
+/* SEND-003: what comes again must be the same bytes; one other byte makes it another message. */
+static void a_message_that_comes_again_is_counted(void **state) {
+  (void)state;
+  for (enum mock_rows level = MOCK_ROWS_FULL; level <= MOCK_ROWS_COUNT; level++) {
+    struct rig r;
+    rig_start_with(&r, NULL, level, MOCK_JOURNAL_OFF);
+    struct rig_peer *p = rig_client(&r), *q = rig_client(&r);
+    for (int i = 0; i < 3; i++) rig_row(&b, 0, i);
+    send_all(p);
+    assert_int_equal(rig_facts(&r).repeated, 0);
+    for (int i = 1; i < 4; i++) rig_row(&b, 0, i);
+    send_all(q);
+    assert_int_equal(rig_facts(&r).repeated, level == MOCK_ROWS_FULL ? 2 : 0);
+    rig_stop(&r);
+  }
+}
+
+static void the_last_pong_of_a_connection_is_remembered(void **state) {
+  (void)state;
+  char most[125];
+  struct rig r;
+  rig_start(&r, NULL);
+  struct rig_peer *p = rig_client(&r);
+  assert_string_equal(rig_conn(&r, 1).pong, "");
+  memset(most, 'm', sizeof most);
+  rig_frame(&b, 0x8A, most, sizeof most);
+  send_all(p);
+  assert_int_equal(strlen(rig_conn(&r, 1).pong), 125);
+  rig_frame(&b, 0x8A, "a\0b\xff", 4);
+  send_all(p);
+  assert_string_equal(rig_conn(&r, 1).pong, "a?b?");
+  rig_stop(&r);
+}
+
 static void a_disconnect_rolls_an_open_group_back(void **state) {
   (void)state;
   struct rig r;
@@ -758,6 +792,8 @@ int main(void) {
     cmocka_unit_test(an_error_rolls_the_whole_group_back),
     cmocka_unit_test(a_commit_without_memory_is_an_internal_error),
     cmocka_unit_test(rows_that_are_not_kept_need_no_time),
+    cmocka_unit_test(a_message_that_comes_again_is_counted),
+    cmocka_unit_test(the_last_pong_of_a_connection_is_remembered),
     cmocka_unit_test(a_disconnect_rolls_an_open_group_back),
     cmocka_unit_test(a_violation_is_refused_only_when_strict),
     cmocka_unit_test(how_frames_arrive_makes_no_difference),

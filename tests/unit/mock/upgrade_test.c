@@ -321,7 +321,7 @@ static void a_status_is_answered_with_headers_and_body(void **state) {
   struct mock_script s;
   struct rig r;
   struct rig_peer *p = scripted(&r, &s, &e);
-  check_out(p, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+  check_out(p, "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nContent-Length: 2\r\n"
     "Retry-After: 3\r\n\r\n{}");
   assert_true(p->closed);
   assert_int_equal(rig_facts(&r).refused, 1);
@@ -362,6 +362,14 @@ static void a_script_may_change_the_101(void **state) {
   check_out(scripted(&r, &s, &e),
       "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: wrong\r\n"
                                   "X-QWP-Version: 2\r\nX-QWP-Max-Batch-Size: 1000\r\nX-Extra: 1\r\n\r\n");
+  rig_stop(&r);
+
+  struct mock_header spelt[] = {{"CONNECTION", "keep-alive"}, {"connection", "Upgrade"}, {"x-qwp-version", "1"}};
+  struct mock_entry twice = {.connection = 1, .has_cap = true, .cap = 0, .headers = spelt, .header_count = 3};
+  check_out(scripted(&r, &s, &twice), "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+                                      "CONNECTION: keep-alive\r\nconnection: Upgrade\r\n"
+                                      "Sec-WebSocket-Accept: " ACCEPT "\r\nx-qwp-version: 1\r\n"
+                                      "X-QuestDB-Role: STANDALONE\r\n\r\n");
   rig_stop(&r);
 
   struct mock_entry bare = {.connection = 1, .version = "", .has_cap = true, .cap = 0};
