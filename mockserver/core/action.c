@@ -37,6 +37,12 @@ static void close_as_told(struct mock_conn *c, const struct mock_rule *r) {
   mock_conn_close_frame(c, r->code, r->text, label);
 }
 
+/* A record without data, behind what was said before. A plain transport has none. */
+static void secure(struct mock_conn *c, void (*act)(void *ctx, void *peer)) {
+  mock_conn_flush(c);
+  if (act && !c->dead) act(c->m->options.transport.ctx, c->peer);
+}
+
 static void perform(struct mock_conn *c, const struct mock_rule *r, int64_t seq) {
   int64_t ok;
   bool ingress = !c->reader && c->stage == MOCK_STAGE_WS;
@@ -71,6 +77,8 @@ static void perform(struct mock_conn *c, const struct mock_rule *r, int64_t seq)
       mock_answers_release(&c->answers, c->m->now_ns); /* and what a burst had collected */
       mock_conn_release_answers(c, c->m->now_ns);
       return;
+    case MOCK_DO_KEY_UPDATE: secure(c, c->m->options.transport.key_update); return;
+    case MOCK_DO_TICKET: secure(c, c->m->options.transport.ticket); return;
   }
 }
 

@@ -30,15 +30,19 @@
 
 #define MOCK_OUT_QUEUE_BYTES ((size_t)64 << 20) /* unsent answers beyond this stop the reading */
 
+#define MOCK_SNI_BYTES 256
+
 struct mock_record { /* of a numbered ingress connection; outlives it */
   struct mock_conn_facts facts;
   char pong[126];
   char end[48];
+  char tls[8], sni[MOCK_SNI_BYTES], tls_end[16];
 };
 
 struct mock_entry_state {
   bool came;   /* a connection used the entry */
   bool *fired; /* its rules, on any connection */
+  bool handshake_fired; /* what its `tls` does to the handshake has happened */
 };
 
 struct mock {
@@ -88,6 +92,7 @@ struct mock_conn {
   const struct mock_entry *entry;
   struct mock_director director;
   char end[48];
+  char tls[8], sni[MOCK_SNI_BYTES]; /* of its handshake */
 
   struct mock_out head;     /* the request head so far; after parsing, what the request points into */
   size_t head_seen;
@@ -123,6 +128,10 @@ struct mock_conn {
   size_t read_limit;
 };
 
+/* mock.c: every call from outside begins and ends with these */
+void mock_enter(struct mock *m);
+void mock_leave(struct mock *m);
+
 /* connection.c */
 struct mock_conn *mock_conn_new(struct mock *m, void *peer);
 void mock_conn_del(struct mock_conn *c);
@@ -155,6 +164,7 @@ static inline bool mock_conn_held(const struct mock_conn *c) {
 bool mock_conn_seen_before(struct mock_id_set *set, uint64_t bits);
 
 /* handshake.c */
+bool mock_conn_take_number(struct mock_conn *c);                        /* the next one, and its entry */
 size_t mock_conn_head(struct mock_conn *c, const uint8_t *p, size_t n); /* returns bytes used */
 void mock_conn_answer_head(struct mock_conn *c);                        /* a delayed answer's time has come */
 

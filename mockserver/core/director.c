@@ -92,7 +92,7 @@ int64_t mock_director_next_time(const struct mock_director *d) {
 
 size_t mock_rule_text(const struct mock_rule *r, char *text, size_t cap) {
   static const char *const actions[] = {"nack", "close", "reset", "fin", "stall", "drain", "blackhole",
-                                        "raw", "ping", "ok", "refuse", "release"};
+                                        "raw", "ping", "ok", "refuse", "release", "key update", "ticket"};
   static const char *const triggers[] = {"at frame ", "at byte ", "on upgrade", "on ping", "on close", "at time "};
   struct mock_out o = {0};
   mock_out_text(&o, actions[r->action]);

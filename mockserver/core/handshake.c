@@ -27,7 +27,7 @@ static struct mock_record *new_record(struct mock *m) {
 }
 
 /* A whole head makes it the next ingress connection, or the next reader. */
-static bool take_number(struct mock_conn *c) {
+bool mock_conn_take_number(struct mock_conn *c) {
   struct mock *m = c->m;
   const struct mock_script *s = m->options.script;
   c->reader = c->request.target == MOCK_TARGET_READ;
@@ -39,6 +39,8 @@ static bool take_number(struct mock_conn *c) {
     c->record = new_record(m);
     if (!c->record) return false;
     c->number = (int)m->record_count;
+    memcpy(c->record->tls, c->tls, sizeof c->tls);
+    memcpy(c->record->sni, c->sni, sizeof c->sni);
   }
   c->entry = mock_script_entry(s, c->reader, c->number);
   bool *ever = NULL;
@@ -202,7 +204,7 @@ static void on_head(struct mock_conn *c, size_t head_n, size_t behind) {
     mock_conn_close(c, "bad request");
     return;
   }
-  if (first && !take_number(c)) {
+  if (first && !mock_conn_take_number(c)) {
     mock_conn_reset(c, "out of memory");
     return;
   }

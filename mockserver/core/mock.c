@@ -59,12 +59,12 @@ void mock_del(struct mock *m) {
 
 /* ---- every call from the transport begins and ends alike ------------------------------- */
 
-static void enter(struct mock *m) {
+void mock_enter(struct mock *m) {
   m->now_ns = m->options.clock.now_ns(m->options.clock.ctx);
   m->wall_known = false;
 }
 
-static void leave(struct mock *m) {
+void mock_leave(struct mock *m) {
   mock_journal_flush(&m->journal);
   int64_t next = m->listen_at_ns;
   struct mock_conn *after;
@@ -96,7 +96,7 @@ static void journal_refused_connect(struct mock *m) {
 }
 
 struct mock_conn *mock_accept(struct mock *m, void *peer) {
-  enter(m);
+  mock_enter(m);
   struct mock_conn *c = NULL;
   if (m->refuse_left > 0) {
     m->refuse_left--;
@@ -106,41 +106,51 @@ struct mock_conn *mock_accept(struct mock *m, void *peer) {
     c = mock_conn_new(m, peer);
     if (c) journal_accept(c);
   }
-  leave(m);
+  mock_leave(m);
   return c;
 }
 
 bool mock_received(struct mock_conn *c, const uint8_t *p, size_t n) {
   struct mock *m = c->m;
-  enter(m);
+  mock_enter(m);
   if (c->stage == MOCK_STAGE_WS && !c->reader) m->facts.reads++;
   mock_conn_consume(c, p, n);
   mock_conn_pass_end(c);
   bool alive = !c->dead;
-  leave(m);
+  mock_leave(m);
   return alive;
 }
 
 bool mock_writable(struct mock_conn *c) {
   struct mock *m = c->m;
-  enter(m);
+  mock_enter(m);
   c->blocked = false;
   mock_conn_flush(c);
   mock_conn_resume(c);
   bool alive = !c->dead;
-  leave(m);
+  mock_leave(m);
   return alive;
 }
 
 void mock_ended(struct mock_conn *c, bool reset) {
   struct mock *m = c->m;
-  enter(m);
+  mock_enter(m);
   mock_conn_ended(c, reset ? "reset" : "fin");
-  leave(m);
+  mock_leave(m);
+}
+
+static void *on_accept(void *m, void *peer) { return mock_accept(m, peer); }
+static bool on_received(void *conn, const uint8_t *p, size_t n) { return mock_received(conn, p, n); }
+static bool on_writable(void *conn) { return mock_writable(conn); }
+static void on_ended(void *conn, bool reset) { mock_ended(conn, reset); }
+static void on_tick(void *m) { mock_tick(m); }
+
+struct mock_events mock_events(struct mock *m) {
+  return (struct mock_events){m, on_accept, on_received, on_writable, on_ended, on_tick};
 }
 
 void mock_tick(struct mock *m) {
-  enter(m);
+  mock_enter(m);
   m->woken_for_ns = INT64_MAX; /* that wake-up is spent */
   if (m->listen_at_ns <= m->now_ns) {
     m->listen_at_ns = INT64_MAX;
@@ -149,7 +159,7 @@ void mock_tick(struct mock *m) {
   for (struct mock_conn *c = m->live; c; c = c->next)
     if (!c->dead && mock_conn_due(c) <= m->now_ns) mock_conn_tick(c);
     else if (!c->dead && c->paused) mock_conn_resume(c); /* a drain or a stall that ended just now */
-  leave(m);
+  mock_leave(m);
 }
 
 /* ---- facts ------------------------------------------------------------------------------- */
@@ -189,6 +199,10 @@ size_t mock_unfired(const struct mock *m, void (*each)(void *arg, const char *te
       count++;
       continue; /* its rules could not come either */
     }
+    if (e->tls.handshake != MOCK_TLS_ACCEPT && m->entries[i].came && !m->entries[i].handshake_fired) {
+      tell_line(e->tls.line, e->tls.handshake == MOCK_TLS_DIE ? "handshake die" : "handshake hang", 0, each, arg);
+      count++;
+    }
     for (size_t k = 0; k < e->rule_count; k++) {
       if (m->entries[i].fired[k]) continue;
       char text[96];
@@ -206,6 +220,9 @@ bool mock_conn_facts(const struct mock *m, int connection, struct mock_conn_fact
   *out = r->facts;
   out->end = r->end;
   out->pong = r->pong;
+  out->tls = r->tls;
+  out->sni = r->sni;
+  out->tls_end = r->tls_end;
   return true;
 }
 

@@ -44,6 +44,9 @@ struct mock_transport {
   /* Caps how much one receive pass may take from this peer, 0 = no cap. Used to
    * stop exactly at a byte ("reset at byte B"). */
   void (*limit_read)(void *ctx, void *peer, size_t max_bytes);
+  /* Of a transport that is encrypted (mockserver/tls), else NULL: new keys, and a session ticket; at once. */
+  void (*key_update)(void *ctx, void *peer);
+  void (*ticket)(void *ctx, void *peer);
 };
 
 enum mock_rows { MOCK_ROWS_FULL, MOCK_ROWS_DIGEST, MOCK_ROWS_COUNT };
@@ -79,6 +82,37 @@ bool mock_received(struct mock_conn *c, const uint8_t *p, size_t n);
 bool mock_writable(struct mock_conn *c);
 void mock_ended(struct mock_conn *c, bool reset); /* peer closed (EOF) or reset; the handle is dead */
 void mock_tick(struct mock *m);                   /* timers that are due */
+
+/* The same as a table, for a transport that may have a filter between itself and the mock: `conn` is what accept
+ * returned. */
+struct mock_events {
+  void *ctx;
+  void *(*accept)(void *ctx, void *peer);
+  bool (*received)(void *conn, const uint8_t *p, size_t n);
+  bool (*writable)(void *conn);
+  void (*ended)(void *conn, bool reset);
+  void (*tick)(void *ctx);
+};
+struct mock_events mock_events(struct mock *m);
+
+/* ---- what a filter for TLS tells beside (core/secure.c) -------------------------- */
+
+/* The entry of the next ingress connection, which is not known to be one yet; NULL = none. */
+const struct mock_entry *mock_next_entry(const struct mock *m);
+/* The handshake is over: version "1.3", and the server name that the client sent ("" = none). Before any byte. */
+void mock_conn_secured(struct mock_conn *c, const char *version, const char *sni);
+/* The connection's own entry keeps it from a request head: it counts as the connection it would have become. Returns
+ * its number, or 0: it has none (out of memory). */
+int mock_conn_claimed(struct mock_conn *c, const char *sni);
+/* It ends in its handshake, for this cause; the handle is dead. */
+void mock_conn_insecure(struct mock_conn *c, const char *how);
+/* 0 = it has sent no request head. */
+int mock_conn_number(const struct mock_conn *c);
+bool mock_conn_is_reader(const struct mock_conn *c);
+/* A certificate of the client came with the handshake [TLS-006]. */
+void mock_conn_certified(struct mock_conn *c);
+/* How the client's direction ended, of a connection that may be long gone: "close_notify" or "truncated". */
+void mock_tls_ended(struct mock *m, int number, const char *how);
 
 /* ---- facts -------------------------------------------------------------------- */
 
@@ -143,6 +177,9 @@ struct mock_conn_facts {
    * "head too long", "gone" (a write failed), "out of memory". */
   const char *end;
   const char *pong; /* payload of the last Pong, "" = none came; what is not printable ASCII reads '?' */
+  const char *tls;     /* version of TLS: "1.2", "1.3", "" = a plain connection, or no handshake was completed */
+  const char *sni;     /* server name that the client sent, "" = none */
+  const char *tls_end; /* how the client ended its direction: "close_notify", "truncated", "" = not yet, or plain */
 };
 bool mock_conn_facts(const struct mock *m, int connection, struct mock_conn_facts *out);
 

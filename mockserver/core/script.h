@@ -56,7 +56,9 @@ enum mock_action {
   MOCK_DO_PING,      /* ping with payload `raw` */
   MOCK_DO_OK,        /* OK(`value`), whatever was received */
   MOCK_DO_REFUSE,    /* close the listener for the next `value` connects, or `duration_ns` */
-  MOCK_DO_RELEASE    /* end a hold: acknowledge what is committed, then as server */
+  MOCK_DO_RELEASE,   /* end a hold: acknowledge what is committed, then as server */
+  MOCK_DO_KEY_UPDATE, /* TLS 1.3: new keys for what the mock sends, and the client is asked for new ones of its own */
+  MOCK_DO_TICKET     /* TLS 1.3: a session ticket, a record without data */
 };
 
 struct mock_rule {
@@ -73,6 +75,36 @@ struct mock_rule {
 };
 
 struct mock_header { const char *name, *value; };
+
+/* What a client meets before its first byte of HTTP, where the mock speaks TLS (mockserver/tls). */
+enum mock_certificate {
+  MOCK_CERT_GOOD,            /* 127.0.0.1, localhost, a.test to d.test; with its intermediate */
+  MOCK_CERT_OTHER_NAME,      /* for other.invalid */
+  MOCK_CERT_EXPIRED,         /* since yesterday */
+  MOCK_CERT_SELF_SIGNED,     /* by itself */
+  MOCK_CERT_NO_INTERMEDIATE, /* the good one, sent without the certificate that signed it */
+  MOCK_CERTS
+};
+
+enum mock_tls_handshake {
+  MOCK_TLS_ACCEPT,
+  MOCK_TLS_HANG, /* never answer the ClientHello */
+  MOCK_TLS_DIE   /* RST at the ClientHello, or behind `die_after_bytes` of what the server sends */
+};
+
+struct mock_tls_script {
+  bool given; /* the entry speaks of TLS: a connection that fails in its handshake is the entry's */
+  int line;
+  enum mock_certificate certificate;
+  enum mock_tls_handshake handshake;
+  int64_t die_after_bytes;
+  int64_t record_bytes;   /* plaintext in one record at most, 0 = 16384 */
+  bool no_close_notify;   /* the end of the answers is a bare FIN: a truncation */
+  bool tickets_given;
+  int64_t tickets;        /* session tickets behind the handshake */
+  bool ask_certificate;   /* of the client; one that offers it violates TLS-006 */
+  int version;            /* 12 or 13: only this one; 0 = both */
+};
 
 struct mock_entry {
   int line;
@@ -98,6 +130,8 @@ struct mock_entry {
   int64_t ack_delay_ns;                /* each OK leaves this much later */
   bool ack_deferred;                   /* OK deferred messages too: a deviation (C-07) */
   bool process_after_error;            /* deviation (C-48) */
+
+  struct mock_tls_script tls;
 
   const struct mock_rule *rules;
   size_t rule_count;

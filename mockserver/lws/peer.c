@@ -102,7 +102,7 @@ static size_t hand_over(struct mock_lws_peer *p, const uint8_t *data, size_t n) 
   size_t done = 0;
   while (done < n && p->conn && !p->paused) {
     size_t piece = p->limit > 0 && p->limit < n - done ? p->limit : n - done;
-    if (!mock_received(p->conn, data + done, piece)) p->conn = NULL;
+    if (!p->l->events.received(p->conn, data + done, piece)) p->conn = NULL;
     done += piece;
   }
   return done;
@@ -133,7 +133,7 @@ static void pump(lws_sorted_usec_list_t *sul) {
 int mock_lws_peer_writable(struct mock_lws_peer *p) {
   if (!p->conn) return p->kill ? -1 : 0;
   p->in_callback = true;
-  if (!mock_writable(p->conn)) p->conn = NULL;
+  if (!p->l->events.writable(p->conn)) p->conn = NULL;
   p->in_callback = false;
   return p->kill ? -1 : 0;
 }
@@ -148,7 +148,7 @@ static bool was_reset(int fd) {
 
 void mock_lws_peer_closed(struct mock_lws_peer *p) {
   struct mock_lws *l = p->l;
-  if (p->conn && !l->stopping) mock_ended(p->conn, was_reset(p->fd));
+  if (p->conn && !l->stopping) l->events.ended(p->conn, was_reset(p->fd));
   lws_sul_schedule(l->context, 0, &p->pump, NULL, LWS_SET_TIMER_USEC_CANCEL);
   if (p->prev) p->prev->next = p->next;
   else l->peers = p->next;
@@ -194,14 +194,14 @@ bool mock_lws_peer_accept(struct mock_lws *l, int fd) {
   if (l->send_buffer_bytes > 0)
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &l->send_buffer_bytes, sizeof l->send_buffer_bytes);
 
-  p->conn = mock_accept(l->m, p); /* it does nothing to the peer yet */
+  p->conn = l->events.accept(l->events.ctx, p); /* it does nothing to the peer yet */
   if (!p->conn) {
     free(p);
     refuse(fd);
     return false;
   }
   if (adopt(p)) return true;
-  mock_ended(p->conn, true); /* libwebsockets has closed the socket */
+  l->events.ended(p->conn, true); /* libwebsockets has closed the socket */
   free(p);
   return false;
 }

@@ -17,6 +17,8 @@ struct mock_lws_call { /* on the caller's stack */
 
 struct mock_lws {
   struct mock *m;
+  struct mock_tls *tls;           /* NULL = plain */
+  struct mock_events events;      /* where what happens on a socket goes: the mock, or TLS between */
   struct lws_context *context;
   struct lws_vhost *vhost;
   struct lws *listener;           /* NULL = connects are refused */
@@ -42,7 +44,7 @@ struct mock_lws_peer {
   struct mock_lws_peer *next, *prev;
   struct lws *wsi;
   int fd;
-  struct mock_conn *conn;         /* NULL = the mock has let go of it */
+  void *conn;                     /* of events; NULL = it has been let go of */
   bool in_callback;               /* of this socket: it must not be closed from within */
   bool kill;                      /* close at the end of the callback */
   bool paused;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "peer.h"
+#include "tls/filter.h"
 
 /* A read takes min(rx_buffer_size + LWS_PRE, pt_serv_buf_size): both must be raised. */
 enum { READ_BYTES = 256 * 1024, BACKLOG = 1024, REST_US = 100000 };
@@ -38,7 +39,7 @@ static int64_t wall_ns(void *ctx) {
 static void on_timer(lws_sorted_usec_list_t *sul) {
   struct mock_lws *l = lws_container_of(sul, struct mock_lws, timer);
   l->wake_ns = INT64_MAX;
-  mock_tick(l->m);
+  l->events.tick(l->events.ctx);
 }
 
 static void wake_at(void *ctx, int64_t at_ns) {
@@ -236,19 +237,29 @@ static bool create_context(struct mock_lws *l) {
   return l->vhost != NULL;
 }
 
-static bool create_mock(struct mock_lws *l, const struct mock_options *options) {
+static bool create_mock(struct mock_lws *l, const struct mock_options *options, const struct mock_identity *id) {
   struct mock_options o = *options;
   o.clock = (struct mock_clock){.ctx = l, .now_ns = now_ns, .wall_ns = wall_ns};
   o.transport = (struct mock_transport){.ctx = l, .wake_at = wake_at, .listen = set_listening};
   mock_lws_peer_table(&o.transport);
   int64_t buffer = o.script ? o.script->send_buffer_bytes : 0;
   l->send_buffer_bytes = buffer > INT32_MAX ? INT32_MAX : buffer > 0 ? (int)buffer : 0;
+  if (id) {
+    l->tls = mock_tls_new(id, &o.transport, &o.clock);
+    if (!l->tls) return false;
+    o.transport = mock_tls_transport(l->tls);
+  }
   l->m = mock_new(&o);
-  return l->m != NULL;
+  if (!l->m) return false;
+  l->events = mock_events(l->m);
+  if (!l->tls) return true;
+  mock_tls_serve(l->tls, l->m);
+  l->events = mock_tls_events(l->tls);
+  return true;
 }
 
-static bool start(struct mock_lws *l, const struct mock_options *options) {
-  if (!create_mock(l, options)) {
+static bool start(struct mock_lws *l, const struct mock_options *options, const struct mock_identity *id) {
+  if (!create_mock(l, options, id)) {
     errno = ENOMEM;
     return false;
   }
@@ -269,7 +280,7 @@ static bool start(struct mock_lws *l, const struct mock_options *options) {
   return l->started;
 }
 
-struct mock_lws *mock_lws_start(const struct mock_options *options, int port) {
+struct mock_lws *mock_lws_start_tls(const struct mock_options *options, int port, const struct mock_identity *id) {
   struct mock_lws *l = calloc(1, sizeof *l);
   if (!l) return NULL;
   l->port = port;
@@ -279,11 +290,15 @@ struct mock_lws *mock_lws_start(const struct mock_options *options, int port) {
   atomic_init(&l->stop, false);
   pthread_mutex_init(&l->lock, NULL);
   pthread_cond_init(&l->done, NULL);
-  if (start(l, options)) return l;
+  if (start(l, options, id)) return l;
   int why = errno;
   mock_lws_stop(l);
   errno = why;
   return NULL;
+}
+
+struct mock_lws *mock_lws_start(const struct mock_options *options, int port) {
+  return mock_lws_start_tls(options, port, NULL);
 }
 
 void mock_lws_stop(struct mock_lws *l) {
@@ -296,6 +311,7 @@ void mock_lws_stop(struct mock_lws *l) {
   l->stopping = true;
   if (l->context) lws_context_destroy(l->context);
   mock_del(l->m);
+  mock_tls_del(l->tls);
   pthread_cond_destroy(&l->done);
   pthread_mutex_destroy(&l->lock);
   free(l);

@@ -14,11 +14,15 @@
 #include "core/mock.h"
 
 struct mock_lws;
+struct mock_identity;
 
 /* Starts a server with these options; their clock and transport are ignored (the system's
  * clocks and this transport are used). port 0 = one from the system. Journal lines come
  * on the service thread. NULL = failed, errno tells. The script is borrowed. */
 struct mock_lws *mock_lws_start(const struct mock_options *options, int port);
+
+/* The same over TLS (tls/filter.h), as this server; the identity is borrowed. */
+struct mock_lws *mock_lws_start_tls(const struct mock_options *options, int port, const struct mock_identity *id);
 
 /* Ends the thread, closes everything, frees everything. */
 void mock_lws_stop(struct mock_lws *l);
