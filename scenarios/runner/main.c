@@ -10,6 +10,7 @@
 #include "language/keys.h"
 #include "runner/catalogue.h"
 #include "runner/collect.h"
+#include "runner/compare.h"
 #include "runner/job.h"
 #include "runner/options.h"
 #include "runner/pool.h"
@@ -23,8 +24,22 @@ static bool wanted(const struct options *o, const struct scn_scenario *s, enum s
   return o->all_worlds ? world_exists(w) : o->worlds[w];
 }
 
+static void add_comparison(const struct options *o, const struct scn_scenario *s, struct jobs *jobs) {
+  if (compare_can(s) && (!o->only || strstr(s->name, o->only))) jobs_add(jobs, s, SCN_SIM)->compared = true;
+}
+
+static void select_comparisons(const struct options *o, const struct collection *c, struct jobs *jobs) {
+  for (int round = 0; round < o->repeat; round++)
+    for (size_t f = 0; f < c->count; f++)
+      for (size_t i = 0; i < c->files[f].count; i++) add_comparison(o, &c->files[f].scenarios[i], jobs);
+}
+
 /* The simulated world first: it is fast, and what is red there is easiest to repeat. */
 static bool select_jobs(const struct options *o, const struct collection *c, struct jobs *jobs) {
+  if (o->compare) {
+    select_comparisons(o, c, jobs);
+    return true;
+  }
   struct report_names red = {0};
   if (o->failed && !report_failed(o->report, &red)) {
     fprintf(stderr, "qwp-scenario: --failed: no report at %s: %s\n", o->report, strerror(errno));
@@ -58,7 +73,9 @@ static const char *missing_worlds(const struct options *o, const struct collecti
 
 static void tell_nothing(const struct options *o, const struct collection *c) {
   const char *world = o->all_worlds ? missing_worlds(o, c) : "";
-  if (*world)
+  if (o->compare)
+    fputs("qwp-scenario: nothing to compare: no scenario that matches claims two worlds of this build\n", stderr);
+  else if (*world)
     fprintf(stderr, "qwp-scenario: nothing to run: the world %s is not in this build\n", world);
   else
     fputs("qwp-scenario: nothing to run: no scenario matches\n", stderr);
@@ -66,7 +83,7 @@ static void tell_nothing(const struct options *o, const struct collection *c) {
 
 static void list_jobs(const struct jobs *jobs) {
   for (size_t i = 0; i < jobs->count; i++)
-    printf("%s %s\n", scn_world_name(jobs->at[i].world), jobs->at[i].scenario->name);
+    printf("%s %s\n", job_place(&jobs->at[i]), jobs->at[i].scenario->name);
 }
 
 static int open_journal(const char *path) {
@@ -89,7 +106,7 @@ static bool write_reports(const struct options *o, const struct jobs *jobs, cons
   /* A read-only build folder is no reason to fail: --failed then has nothing to read. */
   if (o->report != o->default_report)
     ok = written(report_lines(jobs, o->report, program, o->seed, true), "--report", o->report) && ok;
-  else
+  else if (!o->compare) /* --failed is about scenarios in a world */
     (void)report_lines(jobs, o->report, program, o->seed, true);
   return ok;
 }
@@ -112,6 +129,7 @@ static int run(const struct options *o, struct jobs *jobs, const char *program) 
       .job_limit_ns = o->no_deadline ? INT64_MAX : (int64_t)(o->client_limit_s + JOB_LIMIT_S) * NS_PER_S,
       .on_done = screen_done,
       .ctx = &screen,
+      .run = o->compare ? compare_run : NULL,
   };
   int64_t from_ns = real_time_ns();
   if (!pool_run(jobs, &po)) {

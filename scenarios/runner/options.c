@@ -27,6 +27,8 @@ static const char help[] =
     "  --world sim|live|all  where to run; default all: each world that a scenario claims; live with --client\n"
     "  --only TEXT           only scenarios whose name contains TEXT\n"
     "  --failed              only those that were red in the last report\n"
+    "  --compare-worlds      instead of judging: each scenario that claims several worlds, in each of them and once more\n"
+    "                        with its bytes in pieces; frames, answers, ends and watermarks must be the same\n"
     "  --list                print the names, one \"world name\" a line, and run nothing\n"
     "how\n"
     "  --seed N              seed of the simulated world; default: from the file, else from the name\n"
@@ -55,7 +57,8 @@ static const char help[] =
 
 enum {
   OPT_WORLD = 256, OPT_SEED, OPT_JOURNAL, OPT_ONLY, OPT_FAILED, OPT_LIST, OPT_EXPLAIN, OPT_SCHEMA, OPT_NO_DEADLINE,
-  OPT_CLIENT, OPT_CLIENT_LIMIT, OPT_HEX, OPT_JUNIT, OPT_JSON, OPT_REPORT, OPT_REPEAT, OPT_HELP, OPT_VERSION
+  OPT_CLIENT, OPT_CLIENT_LIMIT, OPT_HEX, OPT_JUNIT, OPT_JSON, OPT_REPORT, OPT_REPEAT, OPT_COMPARE,
+  OPT_HELP, OPT_VERSION
 };
 
 static const struct option table[] = {
@@ -68,6 +71,7 @@ static const struct option table[] = {
     {"json", required_argument, NULL, OPT_JSON},       {"report", required_argument, NULL, OPT_REPORT},
     {"repeat", required_argument, NULL, OPT_REPEAT},   {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, OPT_HELP},             {"version", no_argument, NULL, OPT_VERSION},
+    {"compare-worlds", no_argument, NULL, OPT_COMPARE},
     {"client-limit", required_argument, NULL, OPT_CLIENT_LIMIT},
     {NULL, 0, NULL, 0}};
 
@@ -118,6 +122,16 @@ static int keep_client_live(struct options *o) {
   return -1;
 }
 
+/* What is compared is fixed: every world that a scenario claims, with the client that all of them have. */
+static int keep_compare_whole(const struct options *o) {
+  if (!o->compare) return -1;
+  if (o->world_given) return usage("%s", "--compare-worlds: runs in every world that a scenario claims; leave out --world");
+  if (o->client != o->default_client)
+    return usage("%s", "--compare-worlds: another client has one world only; leave out --client");
+  if (o->failed) return usage("%s", "--compare-worlds: the report that --failed reads is of other runs; name the files");
+  return -1;
+}
+
 /* The programs stand together, the report one folder above them. */
 static void find_defaults(struct options *o) {
   char self[PATH_MAX] = "qwp-scenario";
@@ -145,6 +159,7 @@ static int take(struct options *o, int opt, const char *arg) {
     case OPT_JOURNAL: o->journal = arg; return -1;
     case OPT_ONLY: o->only = arg; return -1;
     case OPT_FAILED: o->failed = true; return -1;
+    case OPT_COMPARE: o->compare = true; return -1;
     case OPT_LIST: o->list = true; return -1;
     case OPT_EXPLAIN: o->explain = arg; return -1;
     case OPT_SCHEMA: o->schema = true; return -1;
@@ -177,5 +192,6 @@ int options_read(struct options *o, int argc, char **argv) {
   o->paths = argv + optind;
   o->path_count = argc - optind;
   if (o->path_count == 0 && !o->explain && !o->schema) return usage("no scenario file or folder given%s", "");
-  return keep_client_live(o);
+  int code = keep_compare_whole(o);
+  return code >= 0 ? code : keep_client_live(o);
 }

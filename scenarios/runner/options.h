@@ -19,6 +19,7 @@ struct options {
   int workers;
   uint64_t client_limit_s; /* live: how long the client may take */
   int repeat;           /* rounds of the whole set */
+  bool compare;         /* the worlds of each scenario with each other */
   char default_report[1024], default_client[1024];
 };
 

@@ -135,6 +135,7 @@ struct table {
   struct row *rows;
   size_t count;
   bool shown[SCN_WORLDS];
+  bool compared; /* then there is one column */
 };
 
 static struct row *row_of(struct table *t, const char *topic) {
@@ -154,6 +155,7 @@ static bool collect(struct table *t, const struct jobs *jobs) {
     r->worlds[j->world].counts[j->verdict]++;
     r->took_ns += j->took_ns;
     t->shown[j->world] = true;
+    t->compared = j->compared;
   }
   return true;
 }
@@ -174,6 +176,10 @@ static int cell_text(const struct cell *c, char *out, size_t cap) {
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
     if (parts[i].count) n += snprintf(out + n, cap - (size_t)n, ", %zu %s", parts[i].count, parts[i].word);
   return n;
+}
+
+static const char *column_title(const struct table *t, int world) {
+  return t->compared ? "compared" : scn_world_name((enum scn_world)world);
 }
 
 static int column_width(const struct table *t, int world) {
@@ -197,7 +203,7 @@ static void print_cell(const struct screen *s, const struct cell *c, int width) 
 static void print_table(const struct screen *s, const struct table *t) {
   fprintf(s->out, "\n%s%-16s", paint(s, BOLD), "topic");
   for (int w = 0; w < SCN_WORLDS; w++)
-    if (t->shown[w]) fprintf(s->out, "  %-*s", column_width(t, w), scn_world_name((enum scn_world)w));
+    if (t->shown[w]) fprintf(s->out, "  %-*s", column_width(t, w), column_title(t, w));
   fprintf(s->out, "  %s%s\n", "time", paint(s, PLAIN));
   for (size_t i = 0; i < t->count; i++) {
     fprintf(s->out, "%-16s", t->rows[i].topic);
