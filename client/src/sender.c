@@ -87,6 +87,7 @@ static struct qwp_sender *new_sender(const struct qwp_sender_options *opt, struc
 static void del_sender(struct qwp_sender *s) {
   if (s->started) s->driver->stop(s->driver->ctx);
   qwp_loop_del(s->loop);
+  qwp_tls_del(s->tls);
   qwp_ring_del(s->ring);
   qwp_bytes_free(&s->message);
   qwp_batch_del(s->batch);
@@ -97,6 +98,24 @@ static void del_sender(struct qwp_sender *s) {
   struct qwp_ops ops = *s->ops;
   ops.mem->free(ops.mem_ctx, s);
   if (has_own) qwp_ops_posix_free(&ops);
+}
+
+/* Schema wss: lays TLS between the loop and the world [TLS-001]. */
+static enum qwp_status lay_tls(struct qwp_sender *s, struct qwp_error *err) {
+  const struct qwp_config *c = &s->config;
+  if (!c->tls) return QWP_OK;
+  const struct qwp_tls_options o = {.verify = c->tls_verify, .roots = c->tls_roots};
+  struct qwp_error why;
+  s->tls = qwp_tls_new(&o, s->ops, &why);
+  if (!s->tls) {
+    if (err) *err = why;
+    return why.code;
+  }
+  qwp_tls_ops(s->tls, &s->tls_ops);
+  if (!c->tls_verify)
+    s->log(s->log_ctx, QWP_LOG_WARN, "tls_verify=unsafe_off: the server's certificate is not checked, so whoever is "
+           "between can read and change what is sent");
+  return QWP_OK;
 }
 
 static enum qwp_status build_parts(struct qwp_sender *s, struct qwp_error *err) {
@@ -112,7 +131,7 @@ static enum qwp_status build_parts(struct qwp_sender *s, struct qwp_error *err) 
     if (!s->worker) return no_memory(err);
     s->driver = qwp_worker_driver(s->worker);
   }
-  const struct qwp_loop_options o = {.ops = s->ops,
+  const struct qwp_loop_options o = {.ops = s->tls ? &s->tls_ops : s->ops,
                                      .driver = s->driver,
                                      .config = c,
                                      .ring = s->ring,
@@ -146,7 +165,8 @@ static enum qwp_status await_connection(struct qwp_sender *s, struct qwp_error *
 static enum qwp_status open_sender(struct qwp_sender *s, const char *config, struct qwp_error *err) {
   enum qwp_status st = qwp_config_parse(config, s->ops, &s->config, err);
   if (st != QWP_OK) return st;
-  st = build_parts(s, err);
+  st = lay_tls(s, err);
+  if (st == QWP_OK) st = build_parts(s, err);
   if (st == QWP_OK) st = start(s, err);
   if (st == QWP_OK) st = await_connection(s, err);
   return st;

@@ -16,12 +16,15 @@
 #include "send/loop.h"
 #include "send/metrics.h"
 #include "store/ring.h"
+#include "tls/tls.h"
 #include "worker.h"
 
 struct qwp_sender {
   struct qwp_ops own_ops; /* in use if has_own_ops */
   bool has_own_ops;
   const struct qwp_ops *ops;
+  struct qwp_tls *tls;     /* NULL with schema ws */
+  struct qwp_ops tls_ops;  /* the loop's, with TLS laid over the net table of ops */
   const struct qwp_driver *driver;
   struct qwp_worker *worker; /* NULL with a driver of the caller's */
   void (*log)(void *ctx, enum qwp_log_level level, const char *line);

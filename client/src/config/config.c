@@ -18,6 +18,8 @@
 #define DEFAULT_CLIENT_ID "qwpkit/" QWP_CLIENT_VERSION
 #define SENDER_ID_MAX_BYTES 255u /* a file name */
 #define KEYS_MAX 128u
+#define TLS_VERIFY_UNSAFE_OFF 1 /* of the words of tls_verify */
+#define TLS_CA_PEM_FILE 1       /* of the words of tls_ca */
 #define STORE_BYTES_MAX ((uint64_t)SIZE_MAX < (uint64_t)INT64_MAX ? (int64_t)SIZE_MAX : INT64_MAX) /* of a size_t */
 
 struct draft {
@@ -96,11 +98,9 @@ static enum qwp_status take_pair(struct draft *d, struct qwp_connect_string *s, 
   return status;
 }
 
-static enum qwp_status check_schema(const char *schema, struct qwp_error *err) {
-  if (strcmp(schema, "ws") == 0) return QWP_OK;
-  if (strcmp(schema, "wss") == 0) {
-    return qwp_refuse(err, "schema", "schema wss (TLS) is not supported by this version of the client; use ws");
-  }
+static enum qwp_status read_schema(const char *schema, bool *tls, struct qwp_error *err) {
+  *tls = strcmp(schema, "wss") == 0;
+  if (*tls || strcmp(schema, "ws") == 0) return QWP_OK;
   return qwp_refuse(err, "schema", "schema %.32s is not one of QWP; use ws or wss", schema);
 }
 
@@ -132,6 +132,26 @@ static enum qwp_status check_credentials(const struct draft *d, struct qwp_error
   /* In Basic credentials the first colon ends the user name (RFC 7617, 2). */
   if (user && strchr(text_of(d, "username"), ':')) {
     return qwp_refuse(err, "username", "username must not hold a colon");
+  }
+  return QWP_OK;
+}
+
+static enum qwp_status check_tls(const struct draft *d, struct qwp_error *err) {
+  static const char *const keys[] = {"tls_verify", "tls_roots", "tls_ca"};
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    if (d->config->tls || !given(d, keys[i])) continue;
+    return qwp_refuse(err, keys[i], "%s needs schema wss, which is ws with TLS; leave it out on ws", keys[i]);
+  }
+  bool roots = given(d, "tls_roots");
+  if (roots && number_of(d, "tls_verify") == TLS_VERIFY_UNSAFE_OFF) { /* TLS-004 */
+    return qwp_refuse(err, "tls_verify", "tls_verify=unsafe_off excludes tls_roots: nothing would be checked against "
+                      "them; remove one of the two");
+  }
+  if (!given(d, "tls_ca")) return QWP_OK;
+  bool pem_file = number_of(d, "tls_ca") == TLS_CA_PEM_FILE;
+  if (pem_file && !roots) return qwp_refuse(err, "tls_ca", "tls_ca=pem_file needs tls_roots, the file");
+  if (!pem_file && roots) {
+    return qwp_refuse(err, "tls_ca", "tls_ca=os_roots excludes tls_roots; remove one, or use tls_ca=pem_file");
   }
   return QWP_OK;
 }
@@ -179,6 +199,7 @@ static enum qwp_status check_rules(const struct draft *d, struct qwp_error *err)
     return qwp_refuse(err, "addr", "addr is required, for example ws::addr=localhost:9000;");
   }
   enum qwp_status status = check_credentials(d, err);
+  if (status == QWP_OK) status = check_tls(d, err);
   if (status == QWP_OK) status = check_sender_id(d, err);
   if (status == QWP_OK) status = check_flush(d, err);
   if (status == QWP_OK) status = check_store(d, err);
@@ -216,6 +237,10 @@ static enum qwp_status fill_strings(const struct draft *d, struct qwp_config *c,
   const char *id = text_of(d, "client_id");
   c->client_id = join(d->ops, id ? id : DEFAULT_CLIENT_ID, "", "");
   if (!c->client_id) return qwp_fail(err, QWP_NOMEM, "out of memory for client_id");
+  if (given(d, "tls_roots")) {
+    c->tls_roots = join(d->ops, text_of(d, "tls_roots"), "", "");
+    if (!c->tls_roots) return qwp_fail(err, QWP_NOMEM, "out of memory for tls_roots");
+  }
   if (!given(d, "token") && !given(d, "username")) return QWP_OK;
   c->authorization = given(d, "token") ? join(d->ops, "Bearer ", text_of(d, "token"), "")
                                        : basic(d->ops, text_of(d, "username"), text_of(d, "password"));
@@ -248,6 +273,10 @@ static void fill_connection(const struct draft *d, struct qwp_config *c) {
   c->close_flush_timeout_ms = number_of(d, "close_flush_timeout_millis");
 }
 
+static void fill_tls(const struct draft *d, struct qwp_config *c) {
+  c->tls_verify = number_of(d, "tls_verify") != TLS_VERIFY_UNSAFE_OFF;
+}
+
 static void fill_store(const struct draft *d, struct qwp_config *c) {
   c->sf_max_segment_bytes = number_of(d, "sf_max_segment_bytes");
   c->sf_max_total_bytes = number_of(d, "sf_max_total_bytes");
@@ -261,12 +290,13 @@ static void fill_store(const struct draft *d, struct qwp_config *c) {
 /* ---- the three together -------------------------------------------------------- */
 
 static enum qwp_status parse(struct draft *d, struct qwp_connect_string *s, struct qwp_error *err) {
-  enum qwp_status status = check_schema(s->schema, err);
+  enum qwp_status status = read_schema(s->schema, &d->config->tls, err);
   if (status == QWP_OK) status = take_pairs(d, s, err);
   if (status == QWP_OK) status = check_rules(d, err);
   if (status != QWP_OK) return status;
   fill_flush(d, d->config);
   fill_connection(d, d->config);
+  fill_tls(d, d->config);
   fill_store(d, d->config);
   return fill_strings(d, d->config, err);
 }
@@ -290,6 +320,7 @@ void qwp_config_free(struct qwp_config *c, const struct qwp_ops *ops) {
   if (c->authorization) qwp_wipe(c->authorization, strlen(c->authorization));
   ops->mem->free(ops->mem_ctx, c->authorization);
   ops->mem->free(ops->mem_ctx, c->client_id);
+  ops->mem->free(ops->mem_ctx, c->tls_roots);
   memset(c, 0, sizeof *c);
 }
 

@@ -38,6 +38,10 @@ struct qwp_config {
   char *authorization; /* value of the header, or NULL */
   char *client_id;     /* never NULL */
 
+  bool tls;        /* schema wss [TLS-001] */
+  bool tls_verify; /* false: any certificate passes [TLS-003] */
+  char *tls_roots; /* path of a PEM file, or NULL = the system's store */
+
   int64_t auto_flush_rows;        /* or QWP_CONFIG_OFF */
   int64_t auto_flush_interval_ms; /* or QWP_CONFIG_OFF */
   int64_t auto_flush_bytes;       /* or QWP_CONFIG_OFF; 0 = unset */

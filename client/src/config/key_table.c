@@ -12,9 +12,6 @@
   { .name = key, .side = QWP_SIDE_##whose, .type = QWP_VALUE_##kind, .action = QWP_KEY_IGNORED }
 #define RESERVED(key, what_to_do) \
   { .name = key, .side = QWP_SIDE_RESERVED, .type = QWP_VALUE_NONE, .action = QWP_KEY_REFUSED, .hint = what_to_do }
-#define TLS(key, kind, ...) \
-  { .name = key, .side = QWP_SIDE_BOTH, .type = QWP_VALUE_##kind, .only = "", \
-    .hint = "it needs schema wss, which this version does not have either", ##__VA_ARGS__ }
 #define INGRESS(key, kind, ...) { .name = key, .side = QWP_SIDE_INGRESS, .type = QWP_VALUE_##kind, __VA_ARGS__ }
 #define POLICY(key) INGRESS(key, ENUM, .words = POLICIES, .only = "auto")
 #define RANGE(lowest, highest) .min = (lowest), .max = (highest)
@@ -29,10 +26,13 @@ static const struct qwp_key table[] = {
      .standard = 15000},
     /* Default 0: as long as the operating system takes. */
     {.name = "connect_timeout", .side = QWP_SIDE_BOTH, .type = QWP_VALUE_INT, RANGE(1, INT32_MAX)},
-    TLS("tls_verify", ENUM, .words = "on|unsafe_off", .exact_case = true),
-    TLS("tls_roots", PATH),
-    TLS("tls_roots_password", SECRET),
-    TLS("tls_ca", ENUM, .words = "os_roots|pem_file", .exact_case = true),
+    {.name = "tls_verify", .side = QWP_SIDE_BOTH, .type = QWP_VALUE_ENUM, .words = "on|unsafe_off",
+     .exact_case = true},
+    {.name = "tls_roots", .side = QWP_SIDE_BOTH, .type = QWP_VALUE_PATH},
+    {.name = "tls_roots_password", .side = QWP_SIDE_BOTH, .type = QWP_VALUE_SECRET, .only = "",
+     .hint = "use a PEM file in tls_roots, which needs none"},
+    {.name = "tls_ca", .side = QWP_SIDE_BOTH, .type = QWP_VALUE_ENUM, .words = "os_roots|pem_file",
+     .exact_case = true, .hint = "no root store comes with this client, so there is no webpki_roots"},
     {.name = "client_id", .side = QWP_SIDE_BOTH, .type = QWP_VALUE_STRING},
 
     /* ---- ingress: when rows leave by themselves ---- */

@@ -72,8 +72,9 @@ static enum qwp_status read_word(const struct qwp_key *key, const char *name, co
                                  struct qwp_error *err) {
   int word = find_word(key->words, value, key->exact_case);
   if (word < 0) {
-    return qwp_refuse(err, name, "%s=%s: must be one of %s%s", name, shown(value).text, word_rule(key->words).text,
-                      key->exact_case ? " (in lower case)" : "");
+    return qwp_refuse(err, name, "%s=%s: must be one of %s%s%s%s", name, shown(value).text,
+                      word_rule(key->words).text, key->exact_case ? " (in lower case)" : "", key->hint ? "; " : "",
+                      key->hint ? key->hint : "");
   }
   if (key->only && word != find_word(key->words, key->only, true)) {
     return qwp_refuse(err, name, "%s=%s: this version of the client does not support it; use %s or leave the key out",

@@ -8,6 +8,8 @@
 #include "qwp/wire.h"
 #include "ws/impl.h"
 
+#define EXPLAIN_BYTES 640 /* a sentence of a layer below, cut if longer */
+
 /* ---- life -------------------------------------------------------------------------- */
 
 struct qwp_ws *qwp_ws_new(const struct qwp_ops *ops, const struct qwp_ws_config *config) {
@@ -56,6 +58,16 @@ enum qwp_status qwp_ws_lost(struct qwp_error *err, int sys_errno, const char *wh
   return QWP_CONN_LOST;
 }
 
+enum qwp_status qwp_ws_broken(const struct qwp_ws *ws, struct qwp_error *err, int sys_errno, const char *what) {
+  const struct qwp_net_ops *net = ws->ops->net;
+  char text[EXPLAIN_BYTES];
+  enum qwp_status st = net->explain ? net->explain(ws->ops->net_ctx, ws->sock, text, sizeof text) : QWP_OK;
+  if (st == QWP_OK) return qwp_ws_lost(err, sys_errno, what);
+  qwp_fail(err, st, "%s", text);
+  if (err) err->sys_errno = sys_errno;
+  return st;
+}
+
 /* ---- sending -------------------------------------------------------------------------- */
 
 size_t qwp_ws_wire_bytes(size_t n) { return qwp_frame_header_bytes(n) + n; }
@@ -68,10 +80,10 @@ enum qwp_status qwp_ws_append(struct qwp_ws *ws, unsigned opcode, const uint8_t 
 size_t qwp_ws_pending(const struct qwp_ws *ws) { return qwp_tx_pending(&ws->tx); }
 
 /* What an attempt to send came to: QWP_OK = nothing is left, or bytes were taken. */
-static enum qwp_status sent(ssize_t r, struct qwp_error *err) {
+static enum qwp_status sent(const struct qwp_ws *ws, ssize_t r, struct qwp_error *err) {
   if (r >= 0) return QWP_OK;
   if (r == -EAGAIN) return QWP_AGAIN;
-  return qwp_ws_lost(err, (int)-r, "cannot send");
+  return qwp_ws_broken(ws, err, (int)-r, "cannot send");
 }
 
 enum qwp_status qwp_ws_flush(struct qwp_ws *ws, struct qwp_error *err) {
@@ -80,7 +92,7 @@ enum qwp_status qwp_ws_flush(struct qwp_ws *ws, struct qwp_error *err) {
   do {
     r = qwp_tx_send_once(&ws->tx, ws->sock);
   } while (r > 0);
-  return sent(r, err);
+  return sent(ws, r, err);
 }
 
 static enum qwp_status queue_control(struct qwp_ws *ws, enum qwp_control_kind kind, const uint8_t *payload, size_t n) {
@@ -128,7 +140,7 @@ static enum qwp_status await(struct waiting *w, unsigned interest, struct qwp_er
     if (pause && left_ns > QWP_WS_STARVED_PAUSE_NS) left_ns = QWP_WS_STARVED_PAUSE_NS;
     int r = ops->net->wait(ops->net_ctx, w->ws->sock, pause ? 0 : interest, left_ns);
     if (r == -EAGAIN) return QWP_AGAIN;
-    if (r < 0 && r != -EINTR) return qwp_ws_lost(err, -r, "cannot wait for the socket");
+    if (r < 0 && r != -EINTR) return qwp_ws_broken(w->ws, err, -r, "cannot wait for the socket");
     if (r > 0 && (unsigned)r & QWP_WOKEN) w->woken = true;
     if (r > 0 && (unsigned)r & interest) return QWP_OK;
     if (r == 0 && pause) return QWP_OK;
@@ -145,7 +157,7 @@ enum qwp_status qwp_ws_flush_wait(struct qwp_ws *ws, int64_t timeout_ns, struct 
   enum qwp_status st;
   do {
     ssize_t r = qwp_tx_send_once(&ws->tx, ws->sock); /* first try, then look at the time (P121-03) */
-    st = sent(r, err);
+    st = sent(ws, r, err);
     if (st == QWP_OK && qwp_ws_pending(ws) == 0 && !qwp_ws_control_pending(ws)) break;
     if (st == QWP_AGAIN) {
       st = await(&w, QWP_WRITABLE, err);
@@ -223,11 +235,11 @@ static enum qwp_status hand_over(struct qwp_ws *ws, size_t *frames, qwp_ws_on_me
 }
 
 /* What one recv came to. */
-static enum qwp_status received(ssize_t r, struct qwp_error *err) {
+static enum qwp_status received(const struct qwp_ws *ws, ssize_t r, struct qwp_error *err) {
   if (r > 0) return QWP_OK;
   if (r == -EAGAIN) return QWP_AGAIN;
-  if (r == 0) return qwp_ws_lost(err, 0, "the server ended the connection without a Close");
-  return qwp_ws_lost(err, (int)-r, "cannot receive");
+  if (r == 0) return qwp_ws_broken(ws, err, 0, "the server ended the connection without a Close");
+  return qwp_ws_broken(ws, err, (int)-r, "cannot receive");
 }
 
 static enum qwp_status no_room(enum qwp_status st, struct qwp_error *err) {
@@ -243,7 +255,7 @@ enum qwp_status qwp_ws_receive(struct qwp_ws *ws, qwp_ws_on_message on_message, 
   qwp_rx_compact(&ws->rx);
   st = qwp_rx_make_room(&ws->rx);
   if (st != QWP_OK) return no_room(st, err);
-  st = received(qwp_rx_recv(&ws->rx, ws->sock), err);
+  st = received(ws, qwp_rx_recv(&ws->rx, ws->sock), err);
   if (st != QWP_OK) return st;
   return hand_over(ws, &frames, on_message, ctx, err);
 }
@@ -260,7 +272,7 @@ enum qwp_status qwp_ws_receive_wait(struct qwp_ws *ws, int64_t timeout_ns, qwp_w
   if (st != QWP_OK) return no_room(st, err);
   struct waiting w = {.ws = ws, .timeout_ns = timeout_ns};
   do {
-    st = received(qwp_rx_recv(&ws->rx, ws->sock), err);
+    st = received(ws, qwp_rx_recv(&ws->rx, ws->sock), err);
   } while (st == QWP_AGAIN && (st = await(&w, QWP_READABLE, err)) == QWP_OK);
   end_wait(&w);
   if (st == QWP_TIMEOUT) return qwp_fail(err, st, "nothing arrived in time");

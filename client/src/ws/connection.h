@@ -79,7 +79,7 @@ enum qwp_status qwp_ws_open(struct qwp_ws *ws, const struct qwp_addr *addr, cons
 /* Does what can be done: finish the connect, write the request, read the answer.
  * QWP_OK = the connection is OPEN (bytes behind the 101 are kept, [UPG-RSP-008]).
  * QWP_AGAIN = *interest and *deadline_ns say what to wait for. Else it is CLOSED:
- * QWP_CONN_LOST, _TIMEOUT, _UPGRADE, _ROLE, QWP_AUTH, or QWP_NOMEM; err tells (http_status,
+ * QWP_CONN_LOST, _TLS, _TIMEOUT, _UPGRADE, _ROLE, QWP_AUTH, or QWP_NOMEM; err tells (http_status,
  * peer role). Messages that came behind the 101 wait in the buffer, not in the socket:
  * call qwp_ws_receive once before the first wait. */
 enum qwp_status qwp_ws_handshake(struct qwp_ws *ws, int64_t now_ns, unsigned *interest,
@@ -103,7 +103,7 @@ bool qwp_ws_control_half_out(const struct qwp_ws *ws); /* the first bytes of a c
 
 /* Sends what is pending, batch first unless a control frame is half out. QWP_OK =
  * all of it taken; QWP_AGAIN = the socket is full, wait for writable and call
- * again; QWP_CONN_LOST. A short write goes on at once behind what was taken (P121-02).
+ * again; QWP_CONN_LOST, QWP_CONN_TLS. A short write goes on at once behind what was taken (P121-02).
  * After ENOBUFS or ENOMEM: QWP_AGAIN (CASE-82). Never waits. */
 enum qwp_status qwp_ws_flush(struct qwp_ws *ws, struct qwp_error *err);
 
@@ -128,7 +128,7 @@ bool qwp_ws_starved(const struct qwp_ws *ws);
 
 /* Reads once without blocking and hands over every complete message. Pings are
  * answered by itself (queued: flush when qwp_ws_control_pending). QWP_OK = read
- * something; QWP_AGAIN = nothing there; QWP_CONN_LOST = EOF or an errno;
+ * something; QWP_AGAIN = nothing there; QWP_CONN_LOST, _TLS = EOF or an errno;
  * QWP_CONN_CLOSED = Close arrived (err->close_code, 1005 if it named none; echoed unless
  * a batch is half out); QWP_CONN_PROTOCOL = a frame no server may send [WS-007] (a Close
  * with 1002, 1007 or 1009 was tried); QWP_NOMEM; or what on_message returned. The last

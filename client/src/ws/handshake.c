@@ -77,7 +77,7 @@ static enum qwp_status write_request(struct qwp_ws *ws, int64_t now_ns, unsigned
       *interest = QWP_WRITABLE;
       return QWP_AGAIN;
     }
-    if (r < 0) return qwp_ws_lost(err, (int)-r, "cannot send the upgrade request");
+    if (r < 0) return qwp_ws_broken(ws, err, (int)-r, "cannot send the upgrade request");
   }
   /* The wait for the answer counts from the request's last byte [UPG-RSP-009]. */
   ws->deadline_ns = qwp_deadline(now_ns, ws->config->auth_timeout_ns);
@@ -117,8 +117,8 @@ static enum qwp_status read_answer(struct qwp_ws *ws, unsigned *interest, struct
       *interest = QWP_READABLE;
       return QWP_AGAIN;
     }
-    if (r == 0) return qwp_ws_lost(err, 0, "the server hung up instead of answering the upgrade");
-    if (r < 0) return qwp_ws_lost(err, (int)-r, "cannot read the answer to the upgrade");
+    if (r == 0) return qwp_ws_broken(ws, err, 0, "the server hung up instead of answering the upgrade");
+    if (r < 0) return qwp_ws_broken(ws, err, (int)-r, "cannot read the answer to the upgrade");
 
     struct qwp_upgrade_response response;
     const char *why;
@@ -145,6 +145,8 @@ enum qwp_status qwp_ws_handshake(struct qwp_ws *ws, int64_t now_ns, unsigned *in
   if (ws->state == QWP_WS_CLOSED) return qwp_fail(err, QWP_MISUSE, "the connection is not being opened");
   enum qwp_status st = advance(ws, now_ns, interest, err);
   if (st == QWP_OK) {
+    const struct qwp_net_ops *net = ws->ops->net;
+    if (net->opened) net->opened(ws->ops->net_ctx, ws->sock);
     ws->state = QWP_WS_OPEN;
     return QWP_OK;
   }

@@ -31,4 +31,8 @@ struct qwp_ws {
 /* Fills *err: `what`, and the text and number of a positive errno. Returns QWP_CONN_LOST. */
 enum qwp_status qwp_ws_lost(struct qwp_error *err, int sys_errno, const char *what);
 
+/* The same after a failed call on the open socket, which a layer below may explain better: then its
+ * sentence and its status. */
+enum qwp_status qwp_ws_broken(const struct qwp_ws *ws, struct qwp_error *err, int sys_errno, const char *what);
+
 #endif

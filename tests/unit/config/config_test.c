@@ -218,7 +218,7 @@ static void keys_once_only(void **state) {
 static void schemas(void **state) {
   (void)state;
   static const struct refusal cases[] = {
-      {"wss::addr=h;", "schema", "wss|not supported|use ws"},
+      {"WSS::addr=h;", "schema", "WSS|ws or wss"},
       {"WS::addr=h;", "schema", "WS|ws or wss"},
       {"http::addr=h;", "schema", "http|ws or wss"},
       {"qwpws::addr=h;", "schema", "qwpws|ws or wss"},
@@ -341,7 +341,7 @@ static void actions(void **state) {
   }
   assert_int_equal(ignored, 30);
   assert_int_equal(reserved, 31);
-  assert_int_equal(unsupported, 9);
+  assert_int_equal(unsupported, 6);
 }
 
 /* What needs a feature that does not exist yet is refused, never taken and ignored. */
@@ -356,7 +356,7 @@ static void words_not_supported_yet(void **state) {
       {"ws::addr=h;drain_orphans=true;", "drain_orphans", "does not support|use off"},
       {"ws::addr=h;on_schema_error=terminal;", "on_schema_error", "does not support|use auto"},
       {"ws::addr=h;sf_dir=/x;", "sf_dir", "does not support"},
-      {"ws::addr=h;tls_verify=on;", "tls_verify", "wss"},
+      {"wss::addr=h;tls_roots=/x;tls_roots_password=p;", "tls_roots_password", "does not support|PEM"},
       {"ws::addr=h;transaction=off;commit_rows=3;", "transaction", "commit_rows"},
       {"ws::addr=h;transaction=off;commit_interval_ms=3;", "transaction", "commit_interval_ms"},
   };
@@ -365,6 +365,42 @@ static void words_not_supported_yet(void **state) {
       "ws::addr=h;request_durable_ack=OFF;transaction=off;sf_durability=memory;drain_orphans=false;"
       "on_server_error=auto;on_schema_error=auto;on_parse_error=auto;on_internal_error=auto;"
       "on_security_error=auto;on_write_error=Auto;");
+  qwp_config_free(&c, &ops);
+}
+
+static void tls(void **state) {
+  (void)state;
+  static const struct refusal cases[] = {
+      {"ws::addr=h;tls_verify=on;", "tls_verify", "needs schema wss"},
+      {"ws::addr=h;tls_verify=unsafe_off;", "tls_verify", "needs schema wss"},
+      {"ws::addr=h;tls_roots=/x;", "tls_roots", "needs schema wss"},
+      {"ws::addr=h;tls_ca=os_roots;", "tls_ca", "needs schema wss"},
+      {"ws::addr=h;tls_roots_password=p;", "tls_roots_password", "does not support"},
+      {"wss::addr=h;tls_roots_password=p;", "tls_roots_password", "does not support"}, /* TLS-005 */
+      {"wss::addr=h;tls_verify=off;", "tls_verify", "=off|must be one of on, unsafe_off (in lower case)"}, /* TLS-003 */
+      {"wss::addr=h;tls_verify=ON;", "tls_verify", "lower case"},
+      {"wss::addr=h;tls_roots=;", "tls_roots", "empty"},
+      {"wss::addr=h;tls_verify=unsafe_off;tls_roots=/x;", "tls_verify", "unsafe_off|tls_roots"}, /* TLS-004 */
+      {"wss::addr=h;tls_ca=pem_file;", "tls_ca", "pem_file|needs tls_roots"},
+      {"wss::addr=h;tls_ca=os_roots;tls_roots=/x;", "tls_ca", "os_roots|tls_roots"},
+      {"wss::addr=h;tls_ca=webpki_roots;", "tls_ca", "webpki_roots|os_roots, pem_file|no root store comes with"},
+      {"wss::addr=h;tls_ca=webpki_and_os_roots;", "tls_ca", "no root store comes with"},
+      {"wss::addr=h;tls_ca=PEM_FILE;tls_roots=/x;", "tls_ca", "lower case"},
+  };
+  REFUSALS(cases);
+  struct qwp_config c = parsed("wss::addr=h;");
+  assert_true(c.tls && c.tls_verify && !c.tls_roots);
+  assert_int_equal(c.endpoints[0].port, 9000); /* TLS-001 */
+  qwp_config_free(&c, &ops);
+  c = parsed("wss::addr=h:9443;tls_ca=pem_file;tls_verify=on;tls_roots=/etc/a;;b.pem;");
+  assert_true(c.tls && c.tls_verify);
+  assert_string_equal(c.tls_roots, "/etc/a;b.pem");
+  qwp_config_free(&c, &ops);
+  c = parsed("wss::addr=h;tls_verify=unsafe_off;tls_ca=os_roots;");
+  assert_true(c.tls && !c.tls_verify && !c.tls_roots);
+  qwp_config_free(&c, &ops);
+  c = parsed("ws::addr=h;");
+  assert_true(!c.tls && !c.tls_roots);
   qwp_config_free(&c, &ops);
 }
 
@@ -384,7 +420,8 @@ static void secrets_are_never_shown(void **state) {
       "ws::addr=u:hunter2@h:9000;",
       "ws::addr=h;username=u:hunter2;password=p;",
       "ws::addr=h;passwd=hunter2;",
-      "wss::addr=h;token=hunter2;",
+      "wss::addr=h;token=hunter2;username=u;",
+      "wss::addr=h;tls_roots=/x;tls_roots_password=hunter2;",
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct qwp_error err = refused(cases[i]);
@@ -427,7 +464,7 @@ static void each_allocation_fails_once(void **state) {
   (void)state;
   static const char *const texts[] = {
       "ws::addr=a,b:1,[::1]:2,d,e;client_id=me;username=u;password=p;;w;",
-      "ws::addr=a;addr=b;token=t;",
+      "wss::addr=a;addr=b;token=t;tls_roots=/r;",
   };
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     int64_t live = mem.live;
@@ -435,8 +472,8 @@ static void each_allocation_fails_once(void **state) {
     struct qwp_config c = parsed(texts[i]);
     uint64_t calls = mem.calls - begun;
     qwp_config_free(&c, &ops);
-    /* copy, endpoints by powers of two, hosts, client_id, credentials */
-    assert_int_equal(calls, i == 0 ? 1 + 4 + 5 + 1 + 2 : 1 + 2 + 2 + 1 + 1);
+    /* copy, endpoints by powers of two, hosts, client_id, tls_roots, credentials */
+    assert_int_equal(calls, i == 0 ? 1 + 4 + 5 + 1 + 0 + 2 : 1 + 2 + 2 + 1 + 1 + 1);
     for (uint64_t n = 1; n <= calls; n++) {
       struct qwp_error err;
       mem.fail_at = mem.calls + n;
@@ -474,6 +511,7 @@ int main(void) {
       cmocka_unit_test(ranges),
       cmocka_unit_test(reconnect_keys_promote_the_first_connect),
       cmocka_unit_test(schemas),
+      cmocka_unit_test(tls),
       cmocka_unit_test(secrets_are_never_shown),
       cmocka_unit_test(store_sizes_fit_each_other),
       cmocka_unit_test(unknown_keys),
