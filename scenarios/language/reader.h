@@ -96,6 +96,9 @@ bool scn_read_faults(struct scn_reader *r, scn_node *list, struct fault_plan *pl
 bool scn_read_facts(struct scn_reader *r, scn_node *map, const char *skip, const struct scn_fact **out, size_t *count);
 /* `expect` and `expect_sim` of the file, one behind the other; after scn_read_top, which knows the worlds. */
 bool scn_read_expect(struct scn_reader *r, scn_node *root, struct scn_scenario *s);
+/* reader_tls.c: what an entry says about TLS; and whether what the whole file says fits the worlds it claims. */
+bool scn_read_tls(struct scn_reader *r, scn_node *node, struct mock_entry *e);
+bool scn_check_tls(struct scn_reader *r, scn_node *root, const struct scn_scenario *s);
 /* The same for a step of the client, which sees only its own counters while it runs. */
 bool scn_read_client_facts(struct scn_reader *r, scn_node *map, const char *skip, const struct scn_fact **out,
                            size_t *count);

@@ -113,6 +113,7 @@ static const struct action {
   bool (*read)(struct scn_reader *r, scn_node *map, struct mock_rule *rule); /* NULL = no keys of its own */
 } actions[] = {
   {"refuse", MOCK_DO_REFUSE, true, read_refuse},   {"release", MOCK_DO_RELEASE, true, NULL},
+  {"ticket", MOCK_DO_TICKET, true, NULL},          {"key_update", MOCK_DO_KEY_UPDATE, true, NULL},
   {"ok", MOCK_DO_OK, true, read_ok},               {"ping", MOCK_DO_PING, true, read_ping},
   {"raw", MOCK_DO_RAW, true, read_raw},            {"nack", MOCK_DO_NACK, true, read_nack},
   {"drain", MOCK_DO_DRAIN, false, read_drain},     {"stall", MOCK_DO_STALL, false, read_stall},

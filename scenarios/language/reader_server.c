@@ -100,7 +100,7 @@ static bool read_ack(struct scn_reader *r, scn_node *node, struct mock_entry *e)
 }
 
 bool scn_read_entry(struct scn_reader *r, scn_node *node, struct mock_entry *e) {
-  return read_upgrade(r, node, e) && read_advertise(r, scn_get(r, node, "advertise"), e) && read_ack(r, node, e) &&
+  return read_upgrade(r, node, e) && scn_read_tls(r, node, e) && read_advertise(r, scn_get(r, node, "advertise"), e) && read_ack(r, node, e) &&
          scn_get_bool(r, node, "process_after_error", &e->process_after_error);
 }
 

@@ -26,7 +26,7 @@ typedef bool (*build_fn)(struct scn_reader *r, scn_node *root, struct scn_scenar
 static bool build_scenario(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
   return scn_check(r, root, "") && scn_read_top(r, root, s) && scn_read_client(r, scn_get(r, root, "client"), s) &&
          scn_read_server_part(r, root, &s->server) && scn_read_faults(r, scn_get(r, root, "faults"), &s->faults) &&
-         scn_read_expect(r, root, s);
+         scn_read_expect(r, root, s) && scn_check_tls(r, root, s);
 }
 
 /* A file with a claim is a scenario and is checked as one; else only the server's keys may stand in it. */

@@ -11,6 +11,7 @@
 #define SCN_WORDS_SCHEMA "narrow|tiny|padded|symbols|types|tables"         /* enum workload_schema */
 #define SCN_WORDS_FLUSH "each|end|none|acked|every N"                      /* enum scn_flush */
 #define SCN_WORDS_ACK "server|each|per-read|hold"                          /* enum mock_ack, its first four */
+#define SCN_WORDS_CERTIFICATE "good|other-name|expired|self-signed|no-intermediate" /* enum mock_certificate */
 #define SCN_WORDS_FRAMES "any|data|catch-up"
 #define SCN_WORDS_PROFILE "doc|jul2026"                                    /* enum mock_profile */
 #define SCN_WORDS_PHASE "data|upgrade|any"                                 /* enum fault_phase */
