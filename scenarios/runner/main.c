@@ -132,7 +132,20 @@ static int run(const struct options *o, struct jobs *jobs, const char *program) 
       .run = o->compare ? compare_run : NULL,
   };
   int64_t from_ns = real_time_ns();
-  if (!pool_run(jobs, &po)) {
+static void tell_missing(struct screen *s, const struct jobs *jobs) {
+  for (size_t i = 0; i < jobs->count; i++)
+    if (jobs->at[i].done) screen_done(s, &jobs->at[i]);
+}
+
+static bool runs_over_tls(const struct jobs *jobs) {
+  for (size_t i = 0; i < jobs->count; i++)
+    if (jobs->at[i].world == SCN_TLS || (jobs->at[i].compared && jobs->at[i].scenario->worlds[SCN_TLS])) return true;
+  return false;
+}
+
+  const bool ran = pool_run(jobs, &po);
+  world_tls_forget(&po.world);
+  if (!ran) {
     fprintf(stderr, "qwp-scenario: no worker process could be started: %s\n", strerror(errno));
     if (journal_fd >= 0) close(journal_fd);
     return 3;
@@ -153,6 +166,13 @@ static bool cites(const struct scn_scenario *s, const char *id) {
 /* The files that cite a rule, among those given; all lines of a matrix cite the same. */
 static bool print_citing(const struct options *o, const char *id) {
   struct collection c;
+  tell_missing(&screen, jobs);
+  char why[256];
+  if (runs_over_tls(jobs) && !world_tls_prepare(&po.world, why, sizeof why)) {
+    fprintf(stderr, "qwp-scenario: %s\n", why);
+    if (journal_fd >= 0) close(journal_fd);
+    return 3;
+  }
   const bool ok = collect(o->paths, o->path_count, &c);
   for (size_t f = 0; ok && f < c.count; f++)
     if (c.files[f].count && cites(&c.files[f].scenarios[0], id)) printf("  cited by: %s\n", c.paths[f]);

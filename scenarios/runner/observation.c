@@ -40,6 +40,13 @@ static void connection_facts(struct observation *o, const struct mock *m, int co
   }
   snprintf(name, sizeof name, "srv.conn[%d].end", conn);
   facts_text(&o->facts, name, c.end);
+  const struct {
+    const char *field, *value;
+  } texts[] = {{"tls", c.tls}, {"sni", c.sni}, {"tls_end", c.tls_end}};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    snprintf(name, sizeof name, "srv.conn[%d].%s", conn, texts[i].field);
+    facts_text(&o->facts, name, texts[i].value);
+  }
   snprintf(name, sizeof name, "srv.conn[%d].pong", conn);
   facts_text(&o->facts, name, c.pong);
   snprintf(name, sizeof name, "srv.dict[%d]", conn);

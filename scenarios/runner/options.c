@@ -24,7 +24,8 @@ static const char help[] =
     "  qwp-scenario --explain publish             what a key means and takes\n"
     "\n"
     "which\n"
-    "  --world sim|live|all  where to run; default all: each world that a scenario claims; live with --client\n"
+    "  --world sim|live|tls|all   where to run (tls: live over TLS); default all: each world that a scenario claims;\n"
+    "                        live with --client\n"
     "  --only TEXT           only scenarios whose name contains TEXT\n"
     "  --failed              only those that were red in the last report\n"
     "  --compare-worlds      instead of judging: each scenario that claims several worlds, in each of them and once more\n"
@@ -94,7 +95,7 @@ static int set_world(struct options *o, const char *name) {
       o->all_worlds = false;
       return -1;
     }
-  return usage("--world: there is no world '%s'; known are sim, live and all", name);
+  return usage("--world: there is no world '%s'; known are sim, live, tls and all", name);
 }
 
 static int set_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *out) {
@@ -115,8 +116,8 @@ static int set_number(const char *option, const char *text, uint64_t min, uint64
 static int keep_client_live(struct options *o) {
   if (o->client == o->default_client) return -1;
   if (o->all_worlds && o->world_given)
-    return usage("%s", "--client: another client runs in the live world only, not in all");
-  if (o->worlds[SCN_SIM]) return usage("%s", "--client: another client runs in the live world only, not in sim");
+    return usage("%s", "--client: another client runs in the worlds live and tls only, not in all");
+  if (o->worlds[SCN_SIM]) return usage("%s", "--client: another client runs in the worlds live and tls only, not in sim");
   if (o->all_worlds) o->worlds[SCN_LIVE] = true;
   o->all_worlds = false;
   return -1;

@@ -143,7 +143,7 @@ static bool clean_end(struct judging *j) {
   snprintf(name, sizeof name, "srv.conn[%" PRId64 "].end", last);
   const struct fact *end = facts_find(&j->o->facts, name);
   const char *how = end && end->is_text ? end->text : "not known";
-  const bool by_server = strncmp(how, "refused ", 8) == 0 || strncmp(how, "script ", 7) == 0;
+  const bool by_server = strncmp(how, "refused ", 8) == 0 || strncmp(how, "script ", 7) == 0 || strncmp(how, "tls ", 4) == 0;
   if (by_server || strcmp(how, "close 1000") == 0) return true;
   return fails(j, 0, "connection %" PRId64 ", the last, ended with \"%s\", not with the client's Close 1000"
                " (`allow: [unclean-end]` lifts this)", last, how);

@@ -31,7 +31,7 @@ static struct mock_lws *start_mock(const struct scn_scenario *s, const struct wo
                             .journal_hex = w->full_journal,
                             .journal_line = journal_line,
                             .journal_ctx = o};
-  return mock_lws_start(&mo, 0);
+  return mock_lws_start_tls(&mo, 0, o->world == SCN_TLS ? w->identity : NULL);
 }
 
 /* What the child's end means when it did not answer. */
@@ -72,7 +72,8 @@ static void take_reply(struct observation *o, const struct process_result *r, in
 static void run_child(const struct scn_scenario *s, const struct world_options *w, int port, struct observation *o) {
   char server[32], config[4096];
   snprintf(server, sizeof server, "127.0.0.1:%d", port);
-  if (!world_config(s->config, server, config, sizeof config)) {
+  const char *ca = o->world == SCN_TLS ? w->ca : NULL;
+  if (!world_config(s->config, server, ca, config, sizeof config)) {
     snprintf(o->harness, sizeof o->harness, "the connect string is longer than %zu bytes", sizeof config - 1);
     return;
   }
@@ -112,9 +113,10 @@ static bool come_to_rest(struct mock_lws *server) {
   return false;
 }
 
-void world_live_run(const struct scn_scenario *s, const struct world_options *w, struct observation *o) {
-  world_journal_header(s, w, "live", &o->journal);
-  o->world = SCN_LIVE;
+static void run_over_loopback(enum scn_world world, const struct scn_scenario *s, const struct world_options *w,
+                              struct observation *o) {
+  world_journal_header(s, w, scn_world_name(world), &o->journal);
+  o->world = world;
   o->own_client = w->own_client;
   struct mock_lws *server = start_mock(s, w, o);
   if (!server) {
@@ -128,4 +130,13 @@ void world_live_run(const struct scn_scenario *s, const struct world_options *w,
   struct look look = {o, s};
   mock_lws_call(server, take_facts, &look);
   mock_lws_stop(server);
+}
+
+void world_live_run(const struct scn_scenario *s, const struct world_options *w, struct observation *o) {
+  run_over_loopback(SCN_LIVE, s, w, o);
+}
+
+void world_tls_run(const struct scn_scenario *s, const struct world_options *w, struct observation *o) {
+  if (w->identity) run_over_loopback(SCN_TLS, s, w, o);
+  else snprintf(o->harness, sizeof o->harness, "the world tls was not prepared");
 }

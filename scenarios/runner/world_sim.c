@@ -188,7 +188,7 @@ static void run_once(const struct scn_scenario *s, const struct world_options *o
   world_journal_header(s, opt, "sim", &o->journal);
   o->world = SCN_SIM;
   o->own_client = true;
-  if (!world_config(s->config, SIM_SERVER, config, sizeof config))
+  if (!world_config(s->config, SIM_SERVER, NULL, config, sizeof config))
     snprintf(o->harness, sizeof o->harness, "the connect string is longer than %zu bytes", sizeof config - 1);
   else if (!build(&w, s, opt, &ops))
     snprintf(o->harness, sizeof o->harness, "out of memory");
