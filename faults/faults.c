@@ -10,7 +10,7 @@
 struct faults *faults_new(const struct faults_options *o) {
   struct faults *f = calloc(1, sizeof *f);
   if (!f) return NULL;
-  if (!matcher_init(&f->matcher, o->plan)) {
+  if (!matcher_init(&f->matcher, o->plan, o->seed)) {
     free(f);
     return NULL;
   }

@@ -83,6 +83,7 @@ struct fault_trace {
 struct faults_options {
   const struct qwp_ops *under;      /* borrowed */
   const struct fault_plan *plan;    /* borrowed; NULL = count only */
+  uint64_t seed;                    /* of what rules with a range choose: the same seed, the same choices */
   bool trace;                       /* keep the trace */
   /* How to do what a table cannot: make the peer see a reset. NULL = shutdown both ways. */
   void (*reset)(void *ctx, qwp_sock sock);

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool matcher_init(struct matcher *m, const struct fault_plan *plan) {
+bool matcher_init(struct matcher *m, const struct fault_plan *plan, uint64_t seed) {
   static const struct fault_plan none = {0};
-  *m = (struct matcher){.plan = plan ? plan : &none};
+  *m = (struct matcher){.plan = plan ? plan : &none, .seed = seed};
   size_t n = m->plan->rule_count;
   m->states = calloc(n ? n : 1, sizeof *m->states);
   if (!m->states) return false;
@@ -48,16 +48,39 @@ static int64_t place(const struct fault_rule *r, const struct call *c) {
   return seen.target_at;
 }
 
-static int64_t last_pick(const struct fault_rule *r) {
-  int64_t times = r->repeat == FAULT_ONCE ? 1 : r->repeat == FAULT_TIMES ? r->times : INT64_MAX;
-  if (r->nth <= 1 || times == INT64_MAX) return times;
-  return times > INT64_MAX - r->nth ? INT64_MAX : r->nth - 1 + times;
+/* The first pick that the rule fires at, and how many such there were among so many picks. */
+static int64_t first_pick(const struct fault_rule *r) { return r->nth > 0 ? r->nth : r->every > 1 ? r->every : 1; }
+
+static int64_t turns(const struct fault_rule *r, int64_t picks) {
+  int64_t behind = picks - first_pick(r);
+  return behind < 0 ? 0 : behind / (r->every > 1 ? r->every : 1) + 1;
 }
 
 /* Could it fire at the next pick, or at a later one? */
 static bool spent(const struct fault_rule *r, const struct rule_state *s) {
   if (s->over) return true;
-  return (r->nth == 0 ? s->fired : s->picks) >= last_pick(r);
+  int64_t times = r->repeat == FAULT_ONCE ? 1 : r->repeat == FAULT_TIMES ? r->times : INT64_MAX;
+  return (r->nth == 0 ? s->fired : turns(r, s->picks)) >= times;
+}
+
+static bool is_its_turn(const struct fault_rule *r, int64_t picks) {
+  return turns(r, picks) > turns(r, picks - 1);
+}
+
+/* One of value..value_to, the same whenever seed, rule and pick are: a number of each pick's own, so that no rule's
+ * choices hang on how often another one chose. splitmix64's output function, twice. */
+static uint64_t scramble(uint64_t z) {
+  z += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return z ^ (z >> 31);
+}
+
+static int64_t choose(const struct matcher *m, size_t rule, int64_t pick) {
+  const struct fault_rule *r = &m->plan->rules[rule];
+  if (r->value_to <= r->value) return r->value;
+  uint64_t draw = scramble(scramble(m->seed ^ (uint64_t)rule << 48) + (uint64_t)pick);
+  return r->value + (int64_t)(draw % ((uint64_t)(r->value_to - r->value) + 1));
 }
 
 static bool cuts(enum fault_do act) {
@@ -69,18 +92,19 @@ static void limit_to(struct verdict *v, size_t n) {
   if (n < v->limit) v->limit = n;
 }
 
-/* Does what the rule says to the verdict. false = it came to nothing on this call. */
-static bool apply(const struct fault_rule *r, size_t rule, int64_t at, const struct call *c, struct verdict *v) {
+/* Does what the rule says to the verdict, with its value for this pick. false = it came to nothing on this call. */
+static bool apply(const struct fault_rule *r, size_t rule, int64_t value, int64_t at, const struct call *c,
+                  struct verdict *v) {
   switch (r->act) {
-    case FAULT_DO_DELAY_BEFORE: v->delay_before_ns += r->value; return true;
-    case FAULT_DO_DELAY_AFTER: v->delay_after_ns += r->value; return true;
+    case FAULT_DO_DELAY_BEFORE: v->delay_before_ns += value; return true;
+    case FAULT_DO_DELAY_AFTER: v->delay_after_ns += value; return true;
     case FAULT_DO_SHORT: case FAULT_DO_CHUNK:
-      if (r->value == 0) return true; /* the cut before this call was all that was asked */
-      if ((uint64_t)r->value >= c->n) return false;
-      limit_to(v, (size_t)r->value);
+      if (value == 0) return true; /* the cut before this call was all that was asked */
+      if ((uint64_t)value >= c->n) return false;
+      limit_to(v, (size_t)value);
       return true;
     case FAULT_DO_CORRUPT: {
-      uint64_t bit = (uint64_t)at * 8 + (uint64_t)r->value;
+      uint64_t bit = (uint64_t)at * 8 + (uint64_t)value;
       if (bit / 8 >= c->n || v->flip_count == FLIPS_MAX) return false;
       v->flips[v->flip_count++] = (struct flip){.bit = bit, .rule = rule};
       return true;
@@ -109,8 +133,7 @@ static void consider(struct matcher *m, size_t i, const struct call *c, struct v
     return;
   }
   s->picks++;
-  if (s->picks < r->nth) return;
-  if (apply(r, i, at, c, v)) s->fired++;
+  if (is_its_turn(r, s->picks) && apply(r, i, choose(m, i, s->picks), at, c, v)) s->fired++;
 }
 
 void match(struct matcher *m, const struct call *c, struct verdict *out) {

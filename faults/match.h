@@ -51,12 +51,14 @@ struct rule_state {
 
 struct matcher {
   const struct fault_plan *plan;
+  uint64_t seed;
   struct rule_state *states;
   bool used[FAULT_POINTS];
   pthread_mutex_t lock;
 };
 
-bool matcher_init(struct matcher *m, const struct fault_plan *plan); /* false = out of memory */
+/* seed: of the choices that rules with a range make. false = out of memory. */
+bool matcher_init(struct matcher *m, const struct fault_plan *plan, uint64_t seed);
 void matcher_free(struct matcher *m);
 
 static inline bool matcher_uses(const struct matcher *m, enum fault_point p) { return m->used[p]; }

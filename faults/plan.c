@@ -86,12 +86,13 @@ static const char *place_problem(const struct fault_rule *r) {
 
 static const char *value_problem(const struct fault_rule *r) {
   bool placed = r->byte >= 0 || r->frame > 0;
+  int64_t most = r->value_to > r->value ? r->value_to : r->value;
   switch (r->act) {
     case FAULT_DO_ERRNO: return r->err > 0 ? NULL : "an errno is missing";
     case FAULT_DO_SHORT: return r->value > 0 || (placed && r->value == 0) ? NULL : "how many bytes?";
     case FAULT_DO_CHUNK: return r->value > 0 ? NULL : "how many bytes?";
-    case FAULT_DO_DELAY_BEFORE: case FAULT_DO_DELAY_AFTER: return r->value > 0 ? NULL : "how long?";
-    case FAULT_DO_CORRUPT: return r->value >= 0 && r->value < INT64_MAX / 16 ? NULL : "which bit?";
+    case FAULT_DO_DELAY_BEFORE: case FAULT_DO_DELAY_AFTER: return r->value >= 0 && most > 0 ? NULL : "how long?";
+    case FAULT_DO_CORRUPT: return r->value >= 0 && most < INT64_MAX / 16 ? NULL : "which bit?";
     default: return NULL;
   }
 }
@@ -101,6 +102,7 @@ const char *fault_rule_problem(const struct fault_rule *r) {
   if ((unsigned)r->act > FAULT_DO_CHUNK) return "no such action";
   if (!(points[r->point].acts & (1u << r->act))) return "this cannot be done to this call";
   if (r->repeat == FAULT_TIMES && r->times <= 0) return "how many times?";
+  if (r->every < 0) return "a count below zero";
   if (r->repeat == FAULT_UNTIL && r->until[0] == '\0') return "until what?";
   const char *problem = place_problem(r);
   return problem ? problem : value_problem(r);
@@ -122,22 +124,28 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *t, const char
   if (n > 0) t->used += (size_t)n;
 }
 
+/* " short 4", " short 1..7". */
+static void add_value(struct text *t, const struct fault_rule *r, const char *what, const char *unit) {
+  add(t, " %s %lld", what, (long long)r->value);
+  if (r->value_to > r->value) add(t, "..%lld", (long long)r->value_to);
+  add(t, "%s", unit);
+}
+
 static void add_act(struct text *t, const struct fault_rule *r) {
-  long long value = (long long)r->value;
   const char *name = fault_errno_name(r->err);
   switch (r->act) {
     case FAULT_DO_ERRNO:
       if (name) add(t, " %s", name);
       else add(t, " errno %d", r->err);
       return;
-    case FAULT_DO_SHORT: add(t, " short %lld", value); return;
+    case FAULT_DO_SHORT: add_value(t, r, "short", ""); return;
     case FAULT_DO_AGAIN: add(t, " again"); return;
-    case FAULT_DO_DELAY_BEFORE: add(t, " delay-before %lld ns", value); return;
-    case FAULT_DO_DELAY_AFTER: add(t, " delay-after %lld ns", value); return;
+    case FAULT_DO_DELAY_BEFORE: add_value(t, r, "delay-before", " ns"); return;
+    case FAULT_DO_DELAY_AFTER: add_value(t, r, "delay-after", " ns"); return;
     case FAULT_DO_RST: add(t, " rst"); return;
     case FAULT_DO_FIN: add(t, " fin"); return;
-    case FAULT_DO_CORRUPT: add(t, " corrupt bit %lld", value); return;
-    case FAULT_DO_CHUNK: add(t, " chunk %lld", value); return;
+    case FAULT_DO_CORRUPT: add_value(t, r, "corrupt bit", ""); return;
+    case FAULT_DO_CHUNK: add_value(t, r, "chunk", ""); return;
   }
 }
 
@@ -154,6 +162,7 @@ void fault_rule_text(const struct fault_rule *r, char *out, size_t n) {
   if (r->frame > 0) add(&t, " frame %lld", (long long)r->frame);
   if (r->connection > 0) add(&t, " connection %d", r->connection);
   add_act(&t, r);
+  if (r->every > 1) add(&t, " every %lld", (long long)r->every);
   if (r->repeat == FAULT_TIMES) add(&t, " x%lld", (long long)r->times);
   if (r->repeat == FAULT_FOREVER) add(&t, " for ever");
   if (r->repeat == FAULT_UNTIL) add(&t, " until %s", r->until);

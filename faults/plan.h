@@ -54,7 +54,7 @@ enum fault_repeat { FAULT_ONCE, FAULT_TIMES, FAULT_FOREVER, FAULT_UNTIL };
  * the place further on is cut right before it (a short transfer, made for real), and the
  * call that begins at the place is the one picked; `nth` then counts those. Delays and
  * corruption cut nothing. From the pick on, ONCE fires once, TIMES `times` picks in a
- * row, FOREVER always, UNTIL until the event. Of several rules that fit one call the
+ * row, FOREVER always, UNTIL until the event; `every` leaves out those between. Of several rules that fit one call the
  * delays, cuts and flips add up, and the first of the others in plan order is done. */
 struct fault_rule {
   int line;
@@ -70,8 +70,11 @@ struct fault_rule {
   enum fault_do act;
   int err;
   int64_t value;
+  int64_t value_to;         /* > value: each pick takes one of value..value_to, chosen by faults_options.seed */
   enum fault_repeat repeat;
-  int64_t times;
+  int64_t times;            /* how often it fires */
+  int64_t every;            /* fires at each such pick only, from the nth on (2 and no nth: the 2nd, the 4th, ...);
+                             * 0 and 1 = at every one */
   char until[24];           /* event that ends FAULT_UNTIL: "connected", "released" */
 };
 

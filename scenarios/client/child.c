@@ -133,7 +133,8 @@ static bool set_up(struct stage *s, const struct request *rq) {
   s->net.connect = tuned_connect;
   s->tuned = s->real;
   s->tuned.net = &s->net;
-  struct faults_options fo = {.under = &s->tuned, .plan = &rq->plan, .trace = true, .reset = reset_sock};
+  struct faults_options fo = {.under = &s->tuned, .plan = &rq->plan, .seed = rq->seed, .trace = true,
+                              .reset = reset_sock};
   s->layer = faults_new(&fo);
   return s->layer != NULL;
 }

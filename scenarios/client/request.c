@@ -72,7 +72,9 @@ static json_t *rule_json(const struct fault_rule *r) {
   put_int(o, "least_bytes", r->least_bytes);
   put_int(o, "errno", r->err);
   put_int(o, "value", r->value);
+  if (r->value_to > r->value) put_int(o, "value_to", r->value_to);
   put_int(o, "times", r->times);
+  put_int(o, "every", r->every);
   if (r->until[0]) put_text(o, "until", r->until);
   return o;
 }
@@ -84,13 +86,13 @@ static json_t *judged_json(const struct scn_scenario *s) {
     if (s->expect[i].only_sim) continue;
     enum scn_source from = s->expect[i].source;
     bool counted = from == SCN_FROM_METRICS || from == SCN_FROM_FAULTS;
-    if (counted || from == SCN_FROM_CLIENT || from == SCN_FROM_TRACE)
+    if (counted || from == SCN_FROM_CLIENT || from == SCN_FROM_TRACE || from == SCN_FROM_SAMPLES)
       json_array_append_new(names, json_string(s->expect[i].name));
   }
   return names;
 }
 
-char *request_write(const struct scn_scenario *s, const char *config, bool no_deadline) {
+char *request_write(const struct scn_scenario *s, const char *config, uint64_t seed, bool no_deadline) {
   json_t *steps = json_array(), *rules = json_array();
   for (size_t i = 0; i < s->step_count; i++) json_array_append_new(steps, step_json(&s->steps[i]));
   for (size_t i = 0; i < s->faults.rule_count; i++) json_array_append_new(rules, rule_json(&s->faults.rules[i]));
@@ -100,6 +102,7 @@ char *request_write(const struct scn_scenario *s, const char *config, bool no_de
   put_text(o, "create_error", s->create_error);
   put_int(o, "send_buffer_bytes", s->net.send_buffer_bytes);
   put_int(o, "recv_buffer_bytes", s->net.recv_buffer_bytes);
+  put_int(o, "seed", (int64_t)seed);
   char *line = json_dumps(o, JSON_COMPACT);
   json_decref(o);
   return line;
@@ -229,7 +232,9 @@ static void read_rule(struct reading *rd, json_t *o, struct fault_rule *r) {
   r->least_bytes = get_int(rd, o, "least_bytes", 0);
   r->err = (int)get_int(rd, o, "errno", 0);
   r->value = get_int(rd, o, "value", 0);
+  r->value_to = get_int(rd, o, "value_to", 0);
   r->times = get_int(rd, o, "times", 0);
+  r->every = get_int(rd, o, "every", 0);
   const char *until = get_text(rd, o, "until");
   if (until) snprintf(r->until, sizeof r->until, "%s", until);
 }
@@ -275,6 +280,7 @@ bool request_read(const char *line, struct request *out, char *why, size_t why_n
   out->plan = (struct fault_plan){.rules = out->rules, .rule_count = rule_n};
   out->send_buffer_bytes = get_int(&rd, o, "send_buffer_bytes", 0);
   out->recv_buffer_bytes = get_int(&rd, o, "recv_buffer_bytes", 0);
+  out->seed = (uint64_t)get_int(&rd, o, "seed", 0);
   if (!out->task.config) bad(&rd, "config", "missing");
   return !rd.bad;
 }

@@ -20,6 +20,7 @@ struct request {
   struct client_task task;
   struct fault_plan plan;
   int64_t send_buffer_bytes, recv_buffer_bytes; /* of the client's sockets; 0 = the system's */
+  uint64_t seed; /* of what fault rules with a range choose */
   void *json;
   struct scn_step *steps;
   struct scn_fact *facts;
@@ -37,7 +38,7 @@ struct reply {
 };
 
 /* One line without a newline; the caller frees it. `config` has ${server} replaced. */
-char *request_write(const struct scn_scenario *s, const char *config, bool no_deadline);
+char *request_write(const struct scn_scenario *s, const char *config, uint64_t seed, bool no_deadline);
 /* false: `why` tells what is wrong with the line. */
 bool request_read(const char *line, struct request *out, char *why, size_t why_n);
 void request_free(struct request *r);

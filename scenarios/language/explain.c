@@ -13,7 +13,7 @@ static void print_forms(FILE *out, const struct scn_key *k) {
     {SCN_IS_TEXT, "text"}, {SCN_IS_INT, "number"}, {SCN_IS_BOOL, "true|false"}, {SCN_IS_DURATION, "time"},
     {SCN_IS_SIZE, "size"}, {SCN_IS_HEX, "hex bytes"}, {SCN_IS_MAP, "mapping"}, {SCN_IS_MAPS, "list of mappings"},
     {SCN_IS_TEXTS, "list"}, {SCN_IS_FACTS, "counters and comparisons"}, {SCN_IS_HEADERS, "headers"},
-    {SCN_IS_MATRIX, "lists by name, or lines"},
+    {SCN_IS_MATRIX, "lists by name, or lines"}, {SCN_IS_RANGE, "a range of two"},
   };
   const char *between = "";
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {

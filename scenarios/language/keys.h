@@ -25,6 +25,7 @@
 #define SCN_IS_FACTS (1u << 10)   /* a mapping of counter names to comparisons */
 #define SCN_IS_HEADERS (1u << 11) /* a mapping of free names to texts */
 #define SCN_IS_MATRIX (1u << 12)  /* matrix.h */
+#define SCN_IS_RANGE (1u << 13)   /* with SCN_IS_INT or SCN_IS_DURATION: two of them as well, "40..400", "0..2ms" */
 
 struct scn_key {
   const char *section;    /* where the key may stand */

@@ -207,18 +207,46 @@ bool scn_get_size(struct scn_reader *r, scn_node *map, const char *key, int64_t 
   return true;
 }
 
-bool scn_get_choice(struct scn_reader *r, scn_node *map, const char *key, const char *words, int *index,
-                    int64_t *param) {
+bool scn_get_choice_range(struct scn_reader *r, scn_node *map, const char *key, const char *words, int *index,
+                          int64_t *param, int64_t *to) {
   scn_node *node;
   const char *text;
-  int64_t value = 0;
+  int64_t value = 0, end = 0;
   node = scn_get(r, map, key);
   if (!node || !scn_is_scalar(node)) return true;
   if (!fetch(r, map, key, &node, &text)) return false;
-  const int found = scn_value_choice(words, text, &value);
+  const int found = scn_value_choice_range(words, text, &value, &end);
   if (found < 0) return true;
   *index = found;
+  *param = value;
+  *to = end;
+  return true;
+}
+
+bool scn_get_choice(struct scn_reader *r, scn_node *map, const char *key, const char *words, int *index,
+                    int64_t *param) {
+  int64_t value = param ? *param : 0, to;
+  if (!scn_get_choice_range(r, map, key, words, index, &value, &to)) return false;
   if (param) *param = value;
+  return true;
+}
+
+bool scn_get_range(struct scn_reader *r, scn_node *map, const char *key, int64_t min, int64_t max, int64_t *from,
+                   int64_t *to) {
+  scn_node *node;
+  const char *text;
+  int64_t a, b;
+  if (!fetch(r, map, key, &node, &text)) return false;
+  if (!text) return true;
+  if (!scn_value_range(text, &a, &b)) {
+    if (!scn_value_int(text, &a)) return true; /* another form that the table allows */
+    b = a;
+  }
+  if (a < min || b > max) {
+    return scn_wrong(r, node, key, "%s is not within %lld and %lld", text, (long long)min, (long long)max);
+  }
+  *from = a;
+  *to = b;
   return true;
 }
 

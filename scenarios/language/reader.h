@@ -79,6 +79,12 @@ bool scn_get_size(struct scn_reader *r, scn_node *map, const char *key, int64_t 
 /* *index stays as it was if the value is not one of the words (but a number, say). */
 bool scn_get_choice(struct scn_reader *r, scn_node *map, const char *key, const char *words, int *index,
                     int64_t *param);
+/* The same for a choice whose value may be a range: *param is its begin, *to its end. */
+bool scn_get_choice_range(struct scn_reader *r, scn_node *map, const char *key, const char *words, int *index,
+                          int64_t *param, int64_t *to);
+/* A number, or a range of them: *from and *to are then as given, else both the number. */
+bool scn_get_range(struct scn_reader *r, scn_node *map, const char *key, int64_t min, int64_t max, int64_t *from,
+                   int64_t *to);
 bool scn_get_texts(struct scn_reader *r, scn_node *map, const char *key, const char *const **out, size_t *count);
 
 /* ---- the two passes ---- */

@@ -13,11 +13,12 @@ static const struct { enum fault_do act; int err; } deeds[] = {
   {FAULT_DO_RST, 0}, {FAULT_DO_FIN, 0}, {FAULT_DO_CORRUPT, 0}, {FAULT_DO_CHUNK, 0},
   {FAULT_DO_ERRNO, EPIPE}, {FAULT_DO_ERRNO, ECONNRESET}, {FAULT_DO_ERRNO, ENOBUFS}, {FAULT_DO_ERRNO, ENOMEM},
   {FAULT_DO_ERRNO, EINTR}, {FAULT_DO_ERRNO, EAGAIN}, {FAULT_DO_ERRNO, ETIMEDOUT}, {FAULT_DO_ERRNO, ECONNREFUSED},
+  {FAULT_DO_ERRNO, EIO},
 };
 
 static bool read_deed(struct scn_reader *r, scn_node *map, struct fault_rule *rule) {
   int deed = 0;
-  if (!scn_get_choice(r, map, "do", SCN_WORDS_DO, &deed, &rule->value)) return false;
+  if (!scn_get_choice_range(r, map, "do", SCN_WORDS_DO, &deed, &rule->value, &rule->value_to)) return false;
   rule->act = deeds[deed].act;
   rule->err = deeds[deed].err;
   if (rule->act == FAULT_DO_CHUNK && rule->value < 1) return scn_wrong(r, map, "do", "chunk needs at least 1 byte");
@@ -30,10 +31,12 @@ static bool read_repeat(struct scn_reader *r, scn_node *map, struct fault_rule *
   int forever = -1;
   const char *until = NULL;
   rule->times = 1;
+  if (!scn_get_int(r, map, "every", 1, INT64_MAX, &rule->every)) return false;
   if (!scn_get_int(r, map, "times", 1, INT64_MAX, &rule->times)) return false;
   if (!scn_get_choice(r, map, "times", "forever", &forever, NULL)) return false;
   if (!scn_get_text(r, map, "until", &until)) return false;
   if (until && scn_get(r, map, "times")) return scn_wrong(r, map, "until", "stands in place of times");
+  if (rule->every > 1 && !scn_get(r, map, "times")) forever = 0; /* a pattern goes on */
   rule->repeat = until ? FAULT_UNTIL : forever == 0 ? FAULT_FOREVER : rule->times > 1 ? FAULT_TIMES : FAULT_ONCE;
   if (until) snprintf(rule->until, sizeof rule->until, "%s", until);
   return true;

@@ -23,8 +23,9 @@ static void print_pattern(FILE *out, const char *words) {
   fputs("{\"type\": \"string\", \"pattern\": \"^(", out);
   for (const char *c = words; *c; c++) {
     if (*c == ' ') {
-      fputs(" [0-9][0-9A-Za-z]*", out);
-      c++; /* the letter of the parameter's kind */
+      const bool ranged = c[2] == '.';
+      fputs(ranged ? " [0-9][0-9A-Za-z]*(\\\\.\\\\.[0-9][0-9A-Za-z]*)?" : " [0-9][0-9A-Za-z]*", out);
+      c += ranged ? 3 : 1; /* the letter of the parameter's kind, and the dots */
     } else if (*c == '.') {
       fputs("\\\\.", out);
     } else {
@@ -59,6 +60,8 @@ static void print_form(FILE *out, const struct scn_key *k, unsigned form) {
       fputs(strcmp(k->name, "*") == 0 ? "{\"$ref\": \"#/$defs/value\"}" : "{\"$ref\": \"#/$defs/facts\"}", out);
       return;
     case SCN_IS_HEADERS: fputs("{\"type\": \"object\"}", out); return;
+    case SCN_IS_RANGE: fputs("{\"type\": \"string\", \"pattern\": "
+                             "\"^[0-9]+[a-z]*\\\\.\\\\.[0-9]+[a-z]*$\"}", out); return;
     default: fputs("{\"type\": [\"object\", \"array\"]}", out); return; /* SCN_IS_MATRIX */
   }
 }
@@ -70,7 +73,7 @@ static void print_key(FILE *out, const struct scn_key *k) {
   fputs(", \"examples\": [", out);
   quote(out, k->example);
   fputs("], \"anyOf\": [{\"type\": \"string\", \"pattern\": \"\\\\$\\\\{\"}", out);
-  for (unsigned form = 1; form <= SCN_IS_MATRIX; form <<= 1) {
+  for (unsigned form = 1; form <= SCN_IS_RANGE; form <<= 1) {
     if (!(k->forms & form)) continue;
     fputs(", ", out);
     print_form(out, k, form);

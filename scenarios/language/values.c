@@ -56,13 +56,22 @@ bool scn_value_size(const char *text, int64_t *bytes) {
   return with_unit(text, units, sizeof units / sizeof *units, bytes);
 }
 
-bool scn_value_range(const char *text, int64_t *from, int64_t *to) {
+typedef bool (*value_fn)(const char *text, int64_t *out);
+
+/* "a..b", each side a value of the kind, and not the wrong way round. */
+static bool with_dots(const char *text, value_fn value, int64_t *from, int64_t *to) {
   char left[32];
   const char *dots = strstr(text, "..");
   if (!dots || dots == text || (size_t)(dots - text) >= sizeof left) return false;
   memcpy(left, text, (size_t)(dots - text));
   left[dots - text] = '\0';
-  return scn_value_int(left, from) && scn_value_int(dots + 2, to) && *from <= *to;
+  return value(left, from) && value(dots + 2, to) && *from <= *to;
+}
+
+bool scn_value_range(const char *text, int64_t *from, int64_t *to) { return with_dots(text, scn_value_int, from, to); }
+
+bool scn_value_durations(const char *text, int64_t *from_ns, int64_t *to_ns) {
+  return with_dots(text, scn_value_duration, from_ns, to_ns);
 }
 
 static int hex_digit(char c) {
@@ -108,14 +117,22 @@ bool scn_value_compare(const char *text, enum scn_compare *op, int64_t *value, i
   return scn_value_int(text, value);
 }
 
-static bool parameter(char kind, const char *text, int64_t *out) {
-  if (kind == 'N') return scn_value_int(text, out) && *out >= 0;
-  if (kind == 'D') return scn_value_duration(text, out);
-  return scn_value_size(text, out);
+/* What stands behind a word: `form` is "N", "D" or "S", with ".." if it may be a range. */
+static bool parameter(const char *form, const char *text, int64_t *from, int64_t *to) {
+  const value_fn value = form[0] == 'N' ? scn_value_int : form[0] == 'D' ? scn_value_duration : scn_value_size;
+  const bool ranged = form[1] == '.' && with_dots(text, value, from, to);
+  if (!ranged && !value(text, from)) return false;
+  if (!ranged) *to = *from;
+  return *from >= 0;
 }
 
 int scn_value_choice(const char *choices, const char *text, int64_t *param) {
-  *param = 0;
+  int64_t to;
+  return scn_value_choice_range(choices, text, param, &to);
+}
+
+int scn_value_choice_range(const char *choices, const char *text, int64_t *param, int64_t *to) {
+  *param = *to = 0;
   int index = 0;
   for (const char *c = choices;; index++) {
     const size_t n = strcspn(c, "|");
@@ -123,7 +140,7 @@ int scn_value_choice(const char *choices, const char *text, int64_t *param) {
     const size_t word = blank ? (size_t)(blank - c) : n;
     if (strncmp(text, c, word) == 0) {
       if (!blank && !text[word]) return index;
-      if (blank && text[word] == ' ' && parameter(blank[1], text + word + 1, param)) return index;
+      if (blank && text[word] == ' ' && parameter(blank + 1, text + word + 1, param, to)) return index;
     }
     if (!c[n]) return -1;
     c += n + 1;

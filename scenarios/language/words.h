@@ -24,8 +24,8 @@
 
 /* First those of enum fault_do after FAULT_DO_ERRNO, then the errors, as reader_faults.c has them. */
 #define SCN_WORDS_DO \
-  "short N|again|delay-before D|delay-return D|rst|fin|corrupt N|chunk S|" \
-  "EPIPE|ECONNRESET|ENOBUFS|ENOMEM|EINTR|EAGAIN|ETIMEDOUT|ECONNREFUSED"
+  "short N..|again|delay-before D..|delay-return D..|rst|fin|corrupt N..|chunk S..|" \
+  "EPIPE|ECONNRESET|ENOBUFS|ENOMEM|EINTR|EAGAIN|ETIMEDOUT|ECONNREFUSED|EIO"
 
 /* Names of enum qwp_status; words_test holds them against qwp_status_name. */
 #define SCN_WORDS_STATUS \

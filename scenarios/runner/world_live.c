@@ -77,7 +77,7 @@ static void run_child(const struct scn_scenario *s, const struct world_options *
     snprintf(o->harness, sizeof o->harness, "the connect string is longer than %zu bytes", sizeof config - 1);
     return;
   }
-  char *line = request_write(s, config, w->no_deadline);
+  char *line = request_write(s, config, world_seed(s, w), w->no_deadline);
   struct buffer input = {0};
   if (line) buffer_line(&input, line, strlen(line));
   free(line);

@@ -146,7 +146,7 @@ static bool build(struct world *w, const struct scn_scenario *s, const struct wo
   if (!w->sim) return false;
   sim_ops(w->sim, ops);
   struct faults_options fo = {.under = ops, .plan = w->guest ? w->guest->plan : &s->faults, .trace = has_journal(w),
-                              .reset = sim_reset_hook, .reset_ctx = w->sim, .delay = sim_delay_hook,
+                              .seed = seed, .reset = sim_reset_hook, .reset_ctx = w->sim, .delay = sim_delay_hook,
                               .delay_ctx = w->sim, .on_call = has_journal(w) ? journal_call : NULL, .on_call_ctx = w};
   w->layer = faults_new(&fo);
   w->mock = make_mock(w, s, opt->full_journal);

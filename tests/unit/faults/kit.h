@@ -42,7 +42,7 @@ static void kit_reset(void *ctx, qwp_sock sock) {
 
 static void kit_delay(void *ctx, int64_t ns) { ((struct kit *)ctx)->delayed_ns += ns; }
 
-static inline void kit_new(struct kit *k, const struct fault_rule *rules, size_t count) {
+static inline void kit_new_seeded(struct kit *k, const struct fault_rule *rules, size_t count, uint64_t seed) {
   memset(k, 0, sizeof *k);
   sn_init(&k->sn);
   k->table = *k->sn.ops.net;
@@ -50,12 +50,16 @@ static inline void kit_new(struct kit *k, const struct fault_rule *rules, size_t
   k->sn.ops.net = &k->table;
   kit_of_shutdown = k;
   k->plan = (struct fault_plan){rules, count};
-  struct faults_options o = {.under = &k->sn.ops, .plan = &k->plan, .trace = true, .reset = kit_reset, .reset_ctx = k,
-                             .delay = kit_delay, .delay_ctx = k};
+  struct faults_options o = {.under = &k->sn.ops, .plan = &k->plan, .seed = seed, .trace = true, .reset = kit_reset,
+                             .reset_ctx = k, .delay = kit_delay, .delay_ctx = k};
   k->f = faults_new(&o);
   assert_non_null(k->f);
   k->ops = faults_ops(k->f);
   k->sock = -1;
+}
+
+static inline void kit_new(struct kit *k, const struct fault_rule *rules, size_t count) {
+  kit_new_seeded(k, rules, count, 0);
 }
 
 static inline int kit_connect(struct kit *k) {

@@ -44,6 +44,10 @@ static void rules_that_make_no_sense_say_why(void **state) {
       {RULE(.point = FAULT_ALLOC, .least_bytes = 1, .act = FAULT_DO_ERRNO, .err = ENOMEM), NULL},
       {RULE(.point = FAULT_ALLOC, .least_bytes = -1, .act = FAULT_DO_ERRNO, .err = ENOMEM), "a count below zero"},
       {RULE(.point = FAULT_SEND, .least_bytes = 1, .act = FAULT_DO_AGAIN), "only an allocation is picked by its size"},
+      {RULE(.point = FAULT_SEND, .act = FAULT_DO_DELAY_BEFORE, .value_to = 9), NULL},
+      {RULE(.point = FAULT_SEND, .act = FAULT_DO_SHORT, .value_to = 9), "how many bytes?"},
+      {RULE(.point = FAULT_SEND, .act = FAULT_DO_CORRUPT, .value_to = INT64_MAX), "which bit?"},
+      {RULE(.point = FAULT_SEND, .act = FAULT_DO_AGAIN, .every = -1), "a count below zero"},
       {RULE(.point = FAULT_POINTS, .act = FAULT_DO_AGAIN), "no such point"},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -71,6 +75,13 @@ static void a_rule_reads_as_text(void **state) {
   r = RULE(.point = FAULT_ALLOC, .least_bytes = 8192, .nth = 2, .act = FAULT_DO_ERRNO, .err = ENOMEM);
   fault_rule_text(&r, text, sizeof text);
   assert_string_equal(text, "client.alloc of 8192 bytes or more nth 2 ENOMEM");
+  r = RULE(.point = FAULT_SEND, .act = FAULT_DO_SHORT, .value = 1, .value_to = 7, .every = 2,
+           .repeat = FAULT_TIMES, .times = 3);
+  fault_rule_text(&r, text, sizeof text);
+  assert_string_equal(text, "client.send short 1..7 every 2 x3");
+  r = RULE(.point = FAULT_RECV, .act = FAULT_DO_DELAY_BEFORE, .value_to = 5000000);
+  fault_rule_text(&r, text, sizeof text);
+  assert_string_equal(text, "client.recv delay-before 0..5000000 ns");
   char small[8];
   fault_rule_text(&r, small, sizeof small);
   assert_string_equal(small, "client.");

@@ -184,9 +184,11 @@ static void faults(void **state) {
       "  - {at: client.send, frame: 3, do: short 40, kind: any}\n  - {at: client.connect, do: ECONNREFUSED,"
       " times: 20}\n"
       "  - {at: client.wait, phase: upgrade, do: delay-before 5ms, until: released}\n"
-      "  - {at: client.alloc, bytes: 16KiB, nth: 3, do: ENOMEM}\n");
+      "  - {at: client.alloc, bytes: 16KiB, nth: 3, do: ENOMEM}\n"
+      "  - {at: client.send, do: short 1..7, every: 2}\n  - {at: client.recv, do: delay-return 0..5ms, every: 3, times: 4}\n"
+      "  - {at: client.entropy, nth: 2, do: EIO}\n");
   const struct fault_rule *r = s->faults.rules;
-  assert_int_equal(s->faults.rule_count, 6);
+  assert_int_equal(s->faults.rule_count, 9);
   assert_int_equal(r[0].act, FAULT_DO_ERRNO);
   assert_int_equal(r[0].err, EPIPE);
   assert_int_equal(r[0].connection, 1);
@@ -211,6 +213,15 @@ static void faults(void **state) {
   assert_int_equal(r[4].value, 5000000);
   assert_int_equal(r[4].repeat, FAULT_UNTIL);
   assert_string_equal(r[4].until, "released");
+  assert_int_equal(r[6].value, 1);
+  assert_int_equal(r[6].value_to, 7);
+  assert_int_equal(r[6].every, 2);
+  assert_int_equal(r[6].repeat, FAULT_FOREVER);
+  assert_int_equal(r[7].value, 0);
+  assert_int_equal(r[7].value_to, 5000000);
+  assert_int_equal(r[7].repeat, FAULT_TIMES);
+  assert_int_equal(r[7].times, 4);
+  assert_int_equal(r[8].err, EIO);
   assert_int_equal(r[5].least_bytes, 16384);
   assert_int_equal(r[5].nth, 3);
 }

@@ -111,6 +111,20 @@ static void choices(void **state) {
   assert_int_equal(scn_value_choice("each|end|every N|wait D|chunk S", "chunk 1KiB", &p), 4);
   assert_int_equal(p, 1024);
   assert_int_equal(scn_value_choice("each|end|every N", "every", &p), -1);
+  assert_int_equal(scn_value_choice("each|end|every N", "every 1..7", &p), -1);
+  int64_t to;
+  assert_int_equal(scn_value_choice_range("each|every N..|wait D..", "every 1..7", &p, &to), 1);
+  assert_int_equal(p, 1);
+  assert_int_equal(to, 7);
+  assert_int_equal(scn_value_choice_range("each|every N..|wait D..", "wait 0..5ms", &p, &to), 2);
+  assert_int_equal(p, 0);
+  assert_int_equal(to, 5000000);
+  assert_int_equal(scn_value_choice_range("each|every N..|wait D..", "every 7", &p, &to), 1);
+  assert_int_equal(p, 7);
+  assert_int_equal(to, 7);
+  assert_int_equal(scn_value_choice_range("each|every N..|wait D..", "every 7..1", &p, &to), -1);
+  assert_int_equal(scn_value_choice_range("each|every N..|wait D..", "every -1..1", &p, &to), -1);
+  assert_int_equal(scn_value_choice_range("each|every N..|wait D..", "every 1..", &p, &to), -1);
   assert_int_equal(scn_value_choice("each|end|every N", "every x", &p), -1);
   assert_int_equal(scn_value_choice("each|end|every N", "every -1", &p), -1);
   assert_int_equal(scn_value_choice("each|end|every N", "eac", &p), -1);
@@ -133,7 +147,7 @@ static void words_cover_their_enums(void **state) {
     {SCN_WORDS_WORLDS, SCN_WORLDS}, {SCN_WORDS_SCHEMA, WORKLOAD_SCHEMAS}, {SCN_WORDS_POINT, FAULT_POINTS},
     {SCN_WORDS_ACK, MOCK_ACK_HOLD + 1}, {SCN_WORDS_FLUSH, SCN_FLUSH_EVERY + 1}, {SCN_WORDS_ALLOW, 7},
     {SCN_WORDS_PROFILE, MOCK_PROFILE_JUL2026 + 1}, {SCN_WORDS_PHASE, FAULT_PHASE_ANY + 1},
-    {SCN_WORDS_KIND, FAULT_KIND_ANY + 1}, {SCN_WORDS_DO, 16},
+    {SCN_WORDS_KIND, FAULT_KIND_ANY + 1}, {SCN_WORDS_DO, 17},
   };
   char word[64];
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
