@@ -75,7 +75,7 @@ ssize_t link_recv(struct link *l, enum link_side side, void *buf, size_t n) {
   if (got > 0) return (ssize_t)got;
   if (in->fin_arrived) return 0; /* end of stream was first; a later error goes to a send */
   if (l->end[side].err) return link_take_error(l, side);
-  return l->end[side].reset ? 0 : -EAGAIN;
+  return l->end[side].reset || l->end[side].deaf ? 0 : -EAGAIN;
 }
 
 int link_shutdown(struct link *l, enum link_side side, int64_t now_ns) {
@@ -84,6 +84,12 @@ int link_shutdown(struct link *l, enum link_side side, int64_t now_ns) {
   if (e->shut) return 0;
   e->shut = true;
   stream_finish(&e->out, arrival(l, now_ns));
+  return 0;
+}
+
+int link_deafen(struct link *l, enum link_side side) {
+  if (l->end[side].reset || !connected(l, side)) return -ENOTCONN;
+  l->end[side].deaf = true;
   return 0;
 }
 
@@ -111,10 +117,10 @@ void link_close(struct link *l, enum link_side side, int64_t now_ns) {
 unsigned link_ready(const struct link *l, enum link_side side) {
   const struct link_end *e = &l->end[side];
   const struct stream *in = &l->end[other(side)].out;
-  if (e->reset || (e->shut && in->fin_arrived)) return QWP_READABLE | QWP_WRITABLE;
+  if (e->reset || (e->shut && (in->fin_arrived || e->deaf))) return QWP_READABLE | QWP_WRITABLE;
   if (!connected(l, side)) return 0;
   unsigned ready = 0;
-  if (in->fin_arrived || stream_unread(in) > 0) ready |= QWP_READABLE;
+  if (in->fin_arrived || e->deaf || stream_unread(in) > 0) ready |= QWP_READABLE;
   /* Writable again only when a third of the buffer is free, as the kernel's own rule. */
   if (e->shut || stream_room(&e->out) * 3 >= e->out.send_cap) ready |= QWP_WRITABLE;
   return ready;
@@ -134,6 +140,8 @@ void link_cut(struct link *l, enum link_side side, int64_t now_ns) {
   hit_by_reset(l, side);
 }
 
+static bool takes_bytes(const struct link_end *e) { return e->open && !(e->deaf && e->shut); }
+
 int64_t link_due(const struct link *l, enum link_side from) { return stream_due(&l->end[from].out); }
 
 void link_deliver(struct link *l, enum link_side from, size_t max_bytes, int64_t now_ns) {
@@ -145,8 +153,9 @@ void link_deliver(struct link *l, enum link_side from, size_t max_bytes, int64_t
   }
   switch (stream_deliver(st, max_bytes, now_ns)) {
     case STREAM_BYTES:
-      if (l->end[to].open) return;
+      if (takes_bytes(&l->end[to])) return;
       stream_skip(st, stream_unread(st)); /* nobody will read them */
+      if (l->end[to].open) l->end[to].err = ECONNRESET;
       abort_end(l, to, now_ns);
       return;
     case STREAM_FIN:

@@ -10,7 +10,8 @@
  *    ECONNRESET, or EPIPE for an end that had seen FIN before. Sends fail with that
  *    error once, then with EPIPE.
  *  - An end that had seen FIN reads end of stream, not the error.
- *  - Bytes that reach a closed end are answered with RST.
+ *  - Bytes that reach an end that is closed, or shut both ways, are answered with RST; the latter has ECONNRESET
+ *    itself too.
  */
 #ifndef SIM_LINK_H
 #define SIM_LINK_H
@@ -34,6 +35,7 @@ enum link_stage {
 struct link_end {
   bool open;      /* an application holds it */
   bool shut;      /* its FIN is queued */
+  bool deaf;      /* its receiving half is shut */
   bool reset;     /* an RST came or was sent: it is over */
   int err;        /* errno an RST left behind, reported once */
   struct stream out;
@@ -62,6 +64,8 @@ void link_del(struct link *l);
 ssize_t link_send(struct link *l, enum link_side side, const void *buf, size_t n, int64_t now_ns);
 ssize_t link_recv(struct link *l, enum link_side side, void *buf, size_t n);
 int link_shutdown(struct link *l, enum link_side side, int64_t now_ns);
+/* Shuts the receiving half, as SHUT_RD does: end of stream in place of would-block; the peer notices nothing. */
+int link_deafen(struct link *l, enum link_side side);
 void link_close(struct link *l, enum link_side side, int64_t now_ns);
 void link_reset(struct link *l, enum link_side side, int64_t now_ns); /* close() with linger 0 */
 /* QWP_READABLE | QWP_WRITABLE; both when it is reset or ended both ways. */

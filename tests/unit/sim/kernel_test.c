@@ -33,12 +33,13 @@
 enum op {
   SEND,    /* n bytes; result = taken or -errno */
   RECV,    /* up to n bytes */
-  SHUT, CLOSE, RESET,
+  SHUT, DEAF, CLOSE, RESET, /* shutdown of the sending half, of the receiving half; close; close with linger 0 */
   READY,   /* what a wait would say now */
   HUNG,    /* waits for an error or a hang-up; result 1 */
   ERROR,   /* SO_ERROR */
   FILL,    /* sends until refused; result = the refusal */
   DRAIN,   /* reads until refused; result = 1 if everything the peer sent came, 0 if less did */
+  FINISH,  /* reads n bytes at a time to the end of stream; result = 1 if everything the peer sent came first */
   SPACE    /* waits for writable; result 1 */
 };
 
@@ -123,6 +124,7 @@ static long real_step(struct world *w, const struct step *s) {
       if (s->expect != -EAGAIN) real_await(fd, POLLIN);
       return real_recv(w, s->side, s->n);
     case SHUT: return shutdown(fd, SHUT_WR) < 0 ? -errno : 0;
+    case DEAF: return shutdown(fd, SHUT_RD) < 0 ? -errno : 0;
     case CLOSE: return real_close(w, s->side, false);
     case RESET: return real_close(w, s->side, true);
     case READY:
@@ -131,7 +133,7 @@ static long real_step(struct world *w, const struct step *s) {
     case HUNG: real_await(fd, 0); return 1;
     case ERROR: return real_error(fd);
     case SPACE: real_await(fd, POLLOUT); return 1;
-    case FILL: case DRAIN: break; /* made of sends and receives, below */
+    case FILL: case DRAIN: case FINISH: break; /* made of sends and receives, below */
   }
   return -1;
 }
@@ -159,13 +161,14 @@ static long sim_do(struct world *w, const struct step *s) {
     case SEND: return link_send(l, s->side, data, (size_t)s->n, 0);
     case RECV: return link_recv(l, s->side, data, (size_t)s->n);
     case SHUT: return link_shutdown(l, s->side, 0);
+    case DEAF: return link_deafen(l, s->side);
     case CLOSE: link_close(l, s->side, 0); return 0;
     case RESET: link_reset(l, s->side, 0); return 0;
     case READY: return link_ready(l, s->side);
     case HUNG: return link_ready(l, s->side) == (R | W) && (l->end[s->side].reset || l->end[s->side].shut);
     case ERROR: return link_take_error(l, s->side);
     case SPACE: return (link_ready(l, s->side) & W) != 0;
-    case FILL: case DRAIN: break;
+    case FILL: case DRAIN: case FINISH: break;
   }
   return -1;
 }
@@ -194,6 +197,10 @@ static long perform(struct world *w, const struct step *s) {
       piece.expect = -EAGAIN; /* takes what is there, waits for nothing */
       while ((result = once(w, &piece)) > 0) w->got[s->side] += result;
       return w->got[s->side] == w->sent[other(s->side)];
+    case FINISH:
+      piece.op = RECV; /* its expectation, 1, waits for each piece, and for the end */
+      while ((result = once(w, &piece)) > 0) w->got[s->side] += result;
+      return result < 0 ? result : w->got[s->side] == w->sent[other(s->side)];
     default:
       result = once(w, s);
       if (s->op == SEND && result > 0) w->sent[s->side] += result;
@@ -240,6 +247,55 @@ static void half_close_keeps_the_other_half(void **state) {
 static void close_sends_fin_after_the_bytes(void **state) {
   (void)state;
   RUN({C, SEND, 100, 100}, {C, CLOSE, 0, 0}, {S, RECV, 60, 60}, {S, RECV, 60, 40}, {S, RECV, 60, 0});
+}
+
+static void half_close_waits_behind_queued_bytes(void **state) {
+  (void)state;
+  /* CASE-95: both buffers are full when the sending half is shut. A slow reader gets every byte in
+   * short reads, then end of stream, and what it sends meanwhile arrives. */
+  RUN({S, FILL, 0, -EAGAIN}, {S, SHUT, 0, 0}, {S, SEND, 5, -EPIPE}, {C, RECV, 3, 3}, {C, SEND, 40, 40}, {S, RECV, 99, 40},
+      {C, RECV, 1, 1}, {C, FINISH, 999, 1}, {C, RECV, 10, 0}, {C, SEND, 6, 6}, {S, RECV, 99, 6}, {C, SHUT, 0, 0},
+      {S, RECV, 10, 0}, {S, HUNG, 0, 1}, {C, HUNG, 0, 1}, {C, READY, 0, R | W});
+}
+
+static void close_waits_behind_queued_bytes(void **state) {
+  (void)state;
+  RUN({S, FILL, 0, -EAGAIN}, {S, CLOSE, 0, 0}, {C, RECV, 7, 7}, {C, FINISH, 999, 1}, {C, RECV, 10, 0});
+}
+
+static void both_sides_shut_at_once(void **state) {
+  (void)state;
+  /* Neither FIN can leave before the bytes in front of it: they cross. */
+  RUN({C, FILL, 0, -EAGAIN}, {S, FILL, 0, -EAGAIN}, {C, SHUT, 0, 0}, {S, SHUT, 0, 0}, {S, FINISH, 5000, 1},
+      {C, FINISH, 5000, 1}, {S, HUNG, 0, 1}, {C, HUNG, 0, 1}, {S, RECV, 1, 0}, {C, RECV, 1, 0}, {S, SEND, 1, -EPIPE},
+      {C, SEND, 1, -EPIPE});
+}
+
+static void a_reset_meets_a_side_that_has_shut(void **state) {
+  (void)state;
+  /* It waits for the peer's FIN and gets an RST. */
+  RUN({C, SEND, 5, 5}, {C, SHUT, 0, 0}, {S, RECV, 9, 5}, {S, RECV, 9, 0}, {S, SEND, 8, 8}, {C, READY, 0, R | W},
+      {S, RESET, 0, 0}, {C, HUNG, 0, 1}, {C, RECV, 99, 8}, {C, RECV, 99, -ECONNRESET}, {C, RECV, 99, 0},
+      {C, SEND, 1, -EPIPE}, {C, SHUT, 0, -ENOTCONN});
+}
+
+static void close_with_unread_bytes_resets_a_side_that_has_shut(void **state) {
+  (void)state;
+  RUN({C, SEND, 5, 5}, {C, SHUT, 0, 0}, {S, READY, 0, R | W}, {S, CLOSE, 0, 0}, {C, HUNG, 0, 1}, {C, RECV, 9, -ECONNRESET},
+      {C, RECV, 9, 0});
+}
+
+static void a_shut_receiving_half_reads_what_comes(void **state) {
+  (void)state;
+  /* The peer notices nothing, and its bytes are readable; between them there is end of stream in place of waiting. */
+  RUN({C, DEAF, 0, 0}, {C, READY, 0, R | W}, {C, RECV, 10, 0}, {S, SEND, 7, 7}, {C, RECV, 10, 7}, {C, RECV, 10, 0},
+      {C, SEND, 5, 5}, {S, RECV, 10, 5}, {S, SEND, 3, 3}, {S, READY, 0, W});
+}
+
+static void bytes_for_a_side_shut_both_ways_are_answered_by_a_reset(void **state) {
+  (void)state;
+  RUN({C, DEAF, 0, 0}, {C, SHUT, 0, 0}, {C, READY, 0, R | W}, {S, RECV, 9, 0}, {S, SEND, 4, 4}, {S, HUNG, 0, 1},
+      {S, SEND, 4, -EPIPE}, {C, RECV, 9, -ECONNRESET}, {C, RECV, 9, 0});
 }
 
 static void writing_to_a_closed_peer_ends_in_epipe(void **state) {
@@ -310,7 +366,54 @@ static void a_reset_side_hears_nothing_later(void **state) {
       {C, RECV, 99, 20}, {C, RECV, 99, 0});
 }
 
-/* ---- connect: nobody listens --------------------------------------------------------- */
+/* ---- connect: nobody listens, or nobody takes it ----------------------------------------- */
+
+static void *take_nobody(void *ctx, void *peer) {
+  (void)ctx;
+  (void)peer;
+  return NULL;
+}
+
+/* The handshake is over; the server never accepts, and its listener goes away. */
+static void a_connection_that_nobody_accepts_is_reset(void **state) {
+  (void)state;
+  int listener = socket(AF_INET, SOCK_STREAM, 0);
+  struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t len = sizeof at;
+  assert_int_equal(bind(listener, (struct sockaddr *)&at, len), 0);
+  assert_int_equal(listen(listener, 1), 0);
+  assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &len), 0);
+  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
+  assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+  assert_int_equal(real_error(fd), 0);
+  close(listener);
+  real_await(fd, 0);
+  assert_int_equal(real_ready(fd), R | W);
+  char byte;
+  assert_int_equal(recv(fd, &byte, 1, 0), -1);
+  assert_int_equal(errno, ECONNRESET);
+  assert_int_equal(recv(fd, &byte, 1, 0), 0);
+  close(fd);
+
+  struct sim_options o = {0};
+  struct sim *s = sim_new(&o);
+  sim_serve(s, &(struct sim_server){.accept = take_nobody});
+  struct qwp_ops ops;
+  sim_ops(s, &ops);
+  struct qwp_addr addr;
+  qwp_sock sock;
+  assert_int_equal(ops.net->resolve(ops.net_ctx, "nobody", 1, &addr, 1), 1);
+  assert_int_equal(ops.net->connect(ops.net_ctx, &addr, &sock), -EINPROGRESS);
+  assert_int_equal(ops.net->wait(ops.net_ctx, sock, W, QWP_NEVER), W);
+  assert_int_equal(ops.net->connected(ops.net_ctx, sock), 0);
+  sim_settle(s);
+  assert_int_equal(ops.net->wait(ops.net_ctx, sock, R | W, QWP_NEVER), R | W);
+  assert_int_equal(ops.net->recv(ops.net_ctx, sock, &byte, 1), -ECONNRESET);
+  assert_int_equal(ops.net->recv(ops.net_ctx, sock, &byte, 1), 0);
+  ops.net->close(ops.net_ctx, sock);
+  sim_del(s);
+}
 
 static void a_refused_connect_is_told_by_so_error(void **state) {
   (void)state;
@@ -360,7 +463,15 @@ int main(void) {
       cmocka_unit_test(a_reset_loses_what_had_no_room_at_the_peer),
       cmocka_unit_test(a_reset_from_the_reader_of_a_full_pipe),
       cmocka_unit_test(a_reset_side_hears_nothing_later),
+      cmocka_unit_test(half_close_waits_behind_queued_bytes),
+      cmocka_unit_test(close_waits_behind_queued_bytes),
+      cmocka_unit_test(both_sides_shut_at_once),
+      cmocka_unit_test(a_reset_meets_a_side_that_has_shut),
+      cmocka_unit_test(close_with_unread_bytes_resets_a_side_that_has_shut),
+      cmocka_unit_test(a_shut_receiving_half_reads_what_comes),
+      cmocka_unit_test(bytes_for_a_side_shut_both_ways_are_answered_by_a_reset),
       cmocka_unit_test(a_refused_connect_is_told_by_so_error),
+      cmocka_unit_test(a_connection_that_nobody_accepts_is_reset),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,6 +124,23 @@ static void nobody_home_and_a_server_that_refuses(void **state) {
   kit_end(&k);
 }
 
+static void a_dial_that_is_given_up_leaves_no_connection(void **state) {
+  (void)state;
+  struct kit k;
+  kit_new(&k, &(struct sim_options){.delay_ns = 100});
+  qwp_sock sock = kit_dial(&k);
+  k.ops.net->close(k.ops.net_ctx, sock); /* before the server has heard of it: it takes it, and then hears of the end */
+  while (sim_step(k.sim, sim_now_ns(k.sim) + 1000)) continue;
+  assert_string_equal(k.log, "accept reset ");
+  k.log[0] = '\0';
+  sock = kit_dial(&k);
+  while (k.log[0] == '\0') assert_true(sim_step(k.sim, QWP_NEVER));
+  k.ops.net->close(k.ops.net_ctx, sock); /* the server's answer is on its way */
+  while (sim_step(k.sim, sim_now_ns(k.sim) + 1000)) continue;
+  assert_string_equal(k.log, "accept reset ");
+  kit_end(&k);
+}
+
 static void a_dead_handle_is_closed_for_the_server(void **state) {
   (void)state;
   struct kit k;
@@ -348,6 +365,7 @@ int main(void) {
       cmocka_unit_test(ends_reach_the_server_behind_the_bytes),
       cmocka_unit_test(what_the_server_does_reaches_the_client),
       cmocka_unit_test(nobody_home_and_a_server_that_refuses),
+      cmocka_unit_test(a_dial_that_is_given_up_leaves_no_connection),
       cmocka_unit_test(a_dead_handle_is_closed_for_the_server),
       cmocka_unit_test(a_paused_peer_fills_the_pipe),
       cmocka_unit_test(a_pass_takes_no_more_than_its_limit),
