@@ -142,6 +142,12 @@ void facts_of_trace(struct facts *f, const struct faults *layer) {
   free(text);
 }
 
+void facts_of_rules(struct facts *f, const struct faults *layer, size_t rule_count) {
+  int64_t fired = 0;
+  for (size_t i = 0; i < rule_count; i++) fired += faults_fired(layer, i);
+  facts_number(f, "faults.fired", fired);
+}
+
 static const char *compare_sign(enum scn_compare op) {
   switch (op) {
     case SCN_EQ: return "";

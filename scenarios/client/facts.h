@@ -48,6 +48,9 @@ void facts_of_layer(struct facts *f, const struct fault_counters *c);
  * out of the first: they say nothing about sending, and their sizes follow buffers. Neither, if calls are missing. */
 void facts_of_trace(struct facts *f, const struct faults *layer);
 
+/* faults.fired: how often the rules of a plan fired, taken together. */
+void facts_of_rules(struct facts *f, const struct faults *layer, size_t rule_count);
+
 /* Does the expectation hold? Otherwise `why` says what was expected and what was seen. A name that is not in
  * the bag counts as 0 if it is indexed (srv.rows[x]), else it does not hold. */
 bool facts_hold(const struct facts *f, const struct scn_fact *expected, char *why, size_t why_n);

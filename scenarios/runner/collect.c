@@ -54,23 +54,40 @@ static bool walk(struct collection *c, const char *folder, int depth) {
   return ok;
 }
 
+/* The path is borrowed from the command line. */
+static bool add_missing(struct collection *c, const char *path) {
+  struct scn_scenario *grown = realloc(c->missing, (c->missing_count + 1) * sizeof *grown);
+  if (!grown) {
+    fputs("qwp-scenario: out of memory\n", stderr);
+    return false;
+  }
+  fprintf(stderr, "qwp-scenario: %s: %s\n", path, strerror(ENOENT));
+  c->missing = grown;
+  c->missing[c->missing_count++] = (struct scn_scenario){.path = path, .name = path, .claim = "What is listed is there."};
+  return true;
+}
+
 static bool find(char *const *given, int n, struct collection *c) {
   for (int i = 0; i < n; i++) {
     struct stat st;
+    if (stat(given[i], &st) != 0 && errno == ENOENT) {
+      if (!add_missing(c, given[i])) return false;
+      continue;
+    }
     if (stat(given[i], &st) != 0) {
       fprintf(stderr, "qwp-scenario: %s: %s\n", given[i], strerror(errno));
       return false;
     }
     if (!(S_ISDIR(st.st_mode) ? walk(c, given[i], 0) : add_path(c, given[i]))) return false;
   }
-  if (c->count == 0) fputs("qwp-scenario: no scenario file (*.yaml) was found\n", stderr);
-  return c->count > 0;
+  if (c->count + c->missing_count == 0) fputs("qwp-scenario: no scenario file (*.yaml) was found\n", stderr);
+  return c->count + c->missing_count > 0;
 }
 
 bool collect(char *const *given, int n, struct collection *out) {
   *out = (struct collection){0};
   if (!find(given, n, out)) return false;
-  out->files = calloc(out->count, sizeof *out->files);
+  out->files = calloc(out->count + 1, sizeof *out->files);
   if (!out->files) return false;
   bool ok = true;
   for (size_t i = 0; i < out->count; i++) {
@@ -89,5 +106,6 @@ void collection_free(struct collection *c) {
   }
   free(c->files);
   free(c->paths);
+  free(c->missing);
   *c = (struct collection){0};
 }

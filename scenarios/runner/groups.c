@@ -54,7 +54,8 @@ void groups_red_key(const struct job *j, char *out, size_t n) {
 }
 
 void groups_reason_key(const struct job *j, char *out, size_t n) {
-  const char *text = groups_sentence(j), *end = text;
+  const bool disputed = j->verdict == VERDICT_DISPUTED && j->scenario->disputed;
+  const char *text = disputed ? j->scenario->disputed : groups_sentence(j), *end = text;
   while (*end && !((*end == '.' || *end == ';') && (end[1] == ' ' || !end[1])) && end - text < REASON_BYTES) {
     size_t bytes = qwp_utf8_char(end, strlen(end));
     bytes = bytes ? bytes : 1;

@@ -26,7 +26,8 @@ const char *groups_sentence(const struct job *j);
 
 /* The key of reds that have one cause: verdict, world, file, and the sentence with every number in it left open. */
 void groups_red_key(const struct job *j, char *out, size_t n);
-/* The key of runs that were not judged: the first sentence of the reason, at most 80 bytes, without the file's name. */
+/* The key of runs that were not judged: the first sentence of the reason, at most 80 bytes, without the file's name; of
+ * a disputed one the reason is what its file says. */
 void groups_reason_key(const struct job *j, char *out, size_t n);
 
 #endif

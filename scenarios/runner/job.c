@@ -37,6 +37,18 @@ size_t jobs_with(const struct jobs *j, enum verdict v) {
   return n;
 }
 
+int64_t jobs_fired(const struct jobs *j) {
+  int64_t n = 0;
+  for (size_t i = 0; i < j->count; i++) n += j->at[i].fired;
+  return n;
+}
+
+int64_t jobs_samples(const struct jobs *j) {
+  int64_t n = 0;
+  for (size_t i = 0; i < j->count; i++) n += j->at[i].samples;
+  return n;
+}
+
 static bool all_done(const struct jobs *j) {
   for (size_t i = 0; i < j->count; i++)
     if (!j->at[i].done) return false;

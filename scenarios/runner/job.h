@@ -35,6 +35,10 @@ void jobs_free(struct jobs *j);
 /* How many ended with v. */
 size_t jobs_with(const struct jobs *j, enum verdict v);
 
+/* Faults that fired, and samples that were taken, in all of them. */
+int64_t jobs_fired(const struct jobs *j);
+int64_t jobs_samples(const struct jobs *j);
+
 /* The exit code of a run: 0 all passed, 1 a failure, 3 an error, trouble outside of the jobs, or a job that was never
  * done, 4 nothing ran. */
 int jobs_exit_code(const struct jobs *j);

@@ -34,6 +34,24 @@ static void select_comparisons(const struct options *o, const struct collection 
       for (size_t i = 0; i < c->files[f].count; i++) add_comparison(o, &c->files[f].scenarios[i], jobs);
 }
 
+/* Listed and not there: an error before the run, and the first to be told. */
+static void add_missing(const struct options *o, const struct collection *c, struct jobs *jobs) {
+  int world = 0;
+  while (!o->all_worlds && world + 1 < SCN_WORLDS && !o->worlds[world]) world++;
+  for (size_t i = 0; i < c->missing_count; i++) {
+    struct job *j = jobs_add(jobs, &c->missing[i], (enum scn_world)world);
+    j->done = true;
+    j->verdict = VERDICT_ERROR;
+    snprintf(j->why, sizeof j->why, "%s: missing: %s", c->missing[i].path, strerror(ENOENT));
+  }
+}
+
+static size_t red_not_among(const struct report_names *red, const struct jobs *jobs) {
+  size_t found = 0;
+  for (size_t i = 0; i < jobs->count; i++) found += !jobs->at[i].done;
+  return red->count > found ? red->count - found : 0;
+}
+
 /* The simulated world first: it is fast, and what is red there is easiest to repeat. */
 static bool select_jobs(const struct options *o, const struct collection *c, struct jobs *jobs) {
   if (o->compare) {
@@ -45,6 +63,7 @@ static bool select_jobs(const struct options *o, const struct collection *c, str
     fprintf(stderr, "qwp-scenario: --failed: no report at %s: %s\n", o->report, strerror(errno));
     return false;
   }
+  add_missing(o, c, jobs);
   for (int round = 0; round < o->repeat; round++)
     for (int w = 0; w < SCN_WORLDS; w++)
       for (size_t f = 0; f < c->count; f++)
@@ -55,6 +74,8 @@ static bool select_jobs(const struct options *o, const struct collection *c, str
           if (o->client != o->default_client) j->client = o->client;
           if (o->failed && !report_has(&red, j)) jobs->count--;
         }
+  const size_t elsewhere = o->failed && o->repeat == 1 ? red_not_among(&red, jobs) : 0;
+  if (elsewhere) fprintf(stderr, "qwp-scenario: --failed: %zu red ones of %s are not among the files given\n", elsewhere, o->report);
   report_names_free(&red);
   return true;
 }
@@ -111,6 +132,11 @@ static bool write_reports(const struct options *o, const struct jobs *jobs, cons
   return ok;
 }
 
+static void tell_missing(struct screen *s, const struct jobs *jobs) {
+  for (size_t i = 0; i < jobs->count; i++)
+    if (jobs->at[i].done) screen_done(s, &jobs->at[i]);
+}
+
 static int run(const struct options *o, struct jobs *jobs, const char *program) {
   int journal_fd = open_journal(o->journal);
   if (o->journal && journal_fd < 0) return 2;
@@ -127,10 +153,12 @@ static int run(const struct options *o, struct jobs *jobs, const char *program) 
       .in_process = o->no_deadline,
       .journal_fd = journal_fd,
       .job_limit_ns = o->no_deadline ? INT64_MAX : (int64_t)(o->client_limit_s + JOB_LIMIT_S) * NS_PER_S,
+      .run_limit_ns = o->no_deadline ? 0 : (int64_t)o->run_limit_s * NS_PER_S,
       .on_done = screen_done,
       .ctx = &screen,
       .run = o->compare ? compare_run : NULL,
   };
+  tell_missing(&screen, jobs);
   int64_t from_ns = real_time_ns();
 static void tell_missing(struct screen *s, const struct jobs *jobs) {
   for (size_t i = 0; i < jobs->count; i++)
@@ -203,12 +231,13 @@ int main(int argc, char **argv) {
     code = 2;
   } else if (o.list) {
     list_jobs(&jobs);
-    code = jobs.count ? 0 : 4;
+    code = c.missing_count ? 2 : jobs.count ? 0 : 4;
   } else if (jobs.count == 0) {
     tell_nothing(&o, &c);
     code = 4;
   } else {
     code = run(&o, &jobs, argv[0]);
+    if (c.missing_count) code = 2;
   }
   jobs_free(&jobs);
   collection_free(&c);

@@ -28,8 +28,8 @@ static const char help[] =
     "                        live with --client\n"
     "  --only TEXT           only scenarios whose name contains TEXT\n"
     "  --failed              only those that were red in the last report\n"
-    "  --compare-worlds      instead of judging: each scenario that claims several worlds, in each of them and once more\n"
-    "                        with its bytes in pieces; frames, answers, ends and watermarks must be the same\n"
+    "  --compare-worlds      instead of judging: each scenario that claims several worlds, in each of them and\n"
+    "                        once more with its bytes in pieces; frames, answers, ends and watermarks must be equal\n"
     "  --list                print the names, one \"world name\" a line, and run nothing\n"
     "how\n"
     "  --seed N              seed of the simulated world; default: from the file, else from the name\n"
@@ -38,6 +38,7 @@ static const char help[] =
     "  --no-deadline         nothing ends a wait, one process: for a debugger\n"
     "  --client COMMAND      the client to start, live only; default: qwp-send --child beside this program\n"
     "  --client-limit N      live: seconds the client may take before it counts as hanging; default 60\n"
+    "  --run-limit N         seconds the whole run may take: what is not done then is an error; default: no limit\n"
     "what is kept\n"
     "  --journal FILE        every event as JSON lines; - is standard output; runs stand in the order they end,\n"
     "                        each with its lines together: -j 1 for files to compare\n"
@@ -58,7 +59,7 @@ static const char help[] =
 
 enum {
   OPT_WORLD = 256, OPT_SEED, OPT_JOURNAL, OPT_ONLY, OPT_FAILED, OPT_LIST, OPT_EXPLAIN, OPT_SCHEMA, OPT_NO_DEADLINE,
-  OPT_CLIENT, OPT_CLIENT_LIMIT, OPT_HEX, OPT_JUNIT, OPT_JSON, OPT_REPORT, OPT_REPEAT, OPT_COMPARE,
+  OPT_CLIENT, OPT_CLIENT_LIMIT, OPT_RUN_LIMIT, OPT_HEX, OPT_JUNIT, OPT_JSON, OPT_REPORT, OPT_REPEAT, OPT_COMPARE,
   OPT_HELP, OPT_VERSION
 };
 
@@ -74,6 +75,7 @@ static const struct option table[] = {
     {"help", no_argument, NULL, OPT_HELP},             {"version", no_argument, NULL, OPT_VERSION},
     {"compare-worlds", no_argument, NULL, OPT_COMPARE},
     {"client-limit", required_argument, NULL, OPT_CLIENT_LIMIT},
+    {"run-limit", required_argument, NULL, OPT_RUN_LIMIT},
     {NULL, 0, NULL, 0}};
 
 static int usage(const char *fmt, const char *arg) {
@@ -134,10 +136,11 @@ static int keep_compare_whole(const struct options *o) {
 }
 
 /* The programs stand together, the report one folder above them. */
-static void find_defaults(struct options *o) {
-  char self[PATH_MAX] = "qwp-scenario";
+static void find_defaults(struct options *o, const char *called) {
+  char self[PATH_MAX];
   ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (n > 0) self[n] = '\0';
+  if (n < 0) n = snprintf(self, sizeof self, "%s", called); /* no /proc here: as it was called, then */
+  self[n < (ssize_t)sizeof self ? n : (ssize_t)sizeof self - 1] = '\0';
   const char *bin = dirname(self);
   snprintf(o->default_client, sizeof o->default_client, "%.900s/qwp-send --child", bin);
   snprintf(o->default_report, sizeof o->default_report, "%.900s/../qwp-report.jsonl", bin);
@@ -167,6 +170,7 @@ static int take(struct options *o, int opt, const char *arg) {
     case OPT_NO_DEADLINE: o->no_deadline = true; return -1;
     case OPT_CLIENT: o->client = arg; return -1;
     case OPT_CLIENT_LIMIT: return set_number("--client-limit", arg, 1, 86400, &o->client_limit_s);
+    case OPT_RUN_LIMIT: return set_number("--run-limit", arg, 1, 86400, &o->run_limit_s);
     case OPT_HEX: o->full_journal = true; return -1;
     case OPT_JUNIT: o->junit = arg; return -1;
     case OPT_JSON: o->json = arg; return -1;
@@ -180,7 +184,7 @@ static int take(struct options *o, int opt, const char *arg) {
 
 int options_read(struct options *o, int argc, char **argv) {
   *o = (struct options){.all_worlds = true, .repeat = 1, .client_limit_s = 60};
-  find_defaults(o);
+  find_defaults(o, argc > 0 ? argv[0] : "qwp-scenario");
   o->client = o->default_client;
   o->report = o->default_report;
   long cpus = sysconf(_SC_NPROCESSORS_ONLN);

@@ -18,6 +18,7 @@ struct options {
   bool failed, list, schema, no_deadline, full_journal, quiet;
   int workers;
   uint64_t client_limit_s; /* live: how long the client may take */
+  uint64_t run_limit_s;    /* how long the whole run may take; 0 = no limit */
   int repeat;           /* rounds of the whole set */
   bool compare;         /* the worlds of each scenario with each other */
   char default_report[1024], default_client[1024];

@@ -14,21 +14,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/real_time.h"
+
 #define MAX_WORKERS 64
 
-/* Shared by all processes: which job is next, and which one each worker has in hand. */
+/* Shared by all processes: which job is next, and which one each worker has in hand since when. */
 struct board {
   atomic_size_t next;
   atomic_size_t in_hand[MAX_WORKERS]; /* index + 1; 0 = none */
+  atomic_int_least64_t since_ns[MAX_WORKERS]; /* of the job in hand; written before in_hand */
 };
 
 /* What a worker reports; smaller than PIPE_BUF, so that writes do not mix. */
 struct record {
   size_t index;
   enum verdict verdict;
-  int64_t took_ns;
+  int64_t took_ns, fired, samples;
   char why[704];
 };
+
+/* Why a worker was ended by us; NOT_OVER = it was not. */
+enum over { NOT_OVER, JOB_OVER, RUN_OVER };
 
 struct pool {
   struct jobs *jobs;
@@ -36,7 +42,10 @@ struct pool {
   struct board *board;
   int pipe[2];
   pid_t pids[MAX_WORKERS];
+  enum over ended[MAX_WORKERS];
   int alive;
+  int64_t until_ns; /* of the whole run; INT64_MAX = none */
+  bool over;        /* that time is up: no worker takes the place of another */
 };
 
 typedef void (*run_fn)(struct job *j, const struct world_options *w, int journal_fd);
@@ -45,24 +54,24 @@ static run_fn run_of(const struct pool_options *o) { return o->run ? o->run : jo
 
 static void report(struct pool *p, size_t index) {
   const struct job *j = &p->jobs->at[index];
-  struct record r = {.index = index, .verdict = j->verdict, .took_ns = j->took_ns};
+  struct record r = {.index = index, .verdict = j->verdict, .took_ns = j->took_ns, .fired = j->fired,
+                     .samples = j->samples};
   memcpy(r.why, j->why, sizeof r.why);
   while (write(p->pipe[1], &r, sizeof r) < 0 && errno == EINTR) continue;
 }
 
-/* A worker: takes jobs until there are none. SIGALRM ends it when a job hangs. */
+/* A worker: takes jobs until there are none. The parent watches the clock: a job may block every signal but one. */
 static void work(struct pool *p, int slot) {
-  unsigned limit_s = p->o->job_limit_ns == INT64_MAX ? 0 : (unsigned)(p->o->job_limit_ns / 1000000000 + 1);
   for (;;) {
     size_t i = atomic_fetch_add(&p->board->next, 1);
     if (i >= p->jobs->count) break;
+    if (p->jobs->at[i].done) continue; /* its verdict was clear before the run */
+    atomic_store(&p->board->since_ns[slot], real_time_ns());
     atomic_store(&p->board->in_hand[slot], i + 1);
-    alarm(limit_s);
     run_of(p->o)(&p->jobs->at[i], &p->o->world, p->o->journal_fd);
     report(p, i);
     atomic_store(&p->board->in_hand[slot], 0);
   }
-  alarm(0);
 }
 
 static bool start_worker(struct pool *p, int slot) {
@@ -78,6 +87,7 @@ static bool start_worker(struct pool *p, int slot) {
     exit(0); /* not _exit: leak checkers speak at exit */
   }
   p->pids[slot] = pid;
+  p->ended[slot] = NOT_OVER;
   p->alive++;
   return true;
 }
@@ -88,6 +98,8 @@ static void finish(struct pool *p, size_t index, const struct record *r) {
   j->done = true;
   j->verdict = r->verdict;
   j->took_ns = r->took_ns;
+  j->fired = r->fired;
+  j->samples = r->samples;
   memcpy(j->why, r->why, sizeof j->why);
   if (p->o->on_done) p->o->on_done(p->o->ctx, j);
 }
@@ -99,15 +111,19 @@ static void tell_end(int status, char *out, size_t n) {
     snprintf(out, n, "ended with exit code %d", WEXITSTATUS(status));
 }
 
+static int64_t seconds(int64_t ns) { return ns / 1000000000; }
+
 /* The worker's death is the verdict of the job that it had in hand. */
-static void fail_job(struct pool *p, size_t index, int status) {
+static void fail_job(struct pool *p, size_t index, enum over ended, int status) {
   struct record r = {.verdict = VERDICT_ERROR};
   const char *path = p->jobs->at[index].scenario->path;
   char end[96];
   tell_end(status, end, sizeof end);
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-    snprintf(r.why, sizeof r.why, "%s: hangs: ended after %" PRId64 " s of real time", path,
-             p->o->job_limit_ns / 1000000000);
+  if (ended == JOB_OVER)
+    snprintf(r.why, sizeof r.why, "%s: hangs: ended after %" PRId64 " s of real time", path, seconds(p->o->job_limit_ns));
+  else if (ended == RUN_OVER)
+    snprintf(r.why, sizeof r.why, "%s: was not run to its end: the time of the whole run, %" PRId64 " s, was over", path,
+             seconds(p->o->run_limit_ns));
   else
     snprintf(r.why, sizeof r.why, "%s: the process that ran it %s", path, end);
   finish(p, index, &r);
@@ -119,9 +135,9 @@ static void bury(struct pool *p, int slot, int status) {
   p->alive--;
   p->pids[slot] = 0;
   size_t held = atomic_exchange(&p->board->in_hand[slot], 0);
-  if (held) {
-    fail_job(p, held - 1, status);
-    start_worker(p, slot);
+  if (held) fail_job(p, held - 1, p->ended[slot], status);
+  if (held || p->ended[slot] != NOT_OVER) { /* ended by us in the moment in which it put its job down */
+    if (!p->over) start_worker(p, slot);
     return;
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
@@ -135,8 +151,12 @@ static void bury(struct pool *p, int slot, int status) {
 static void fail_what_is_left(struct pool *p) {
   for (size_t i = 0; i < p->jobs->count; i++) {
     struct record r = {.verdict = VERDICT_ERROR};
-    snprintf(r.why, sizeof r.why, "%s: was not run to its end: its worker process was lost",
-             p->jobs->at[i].scenario->path);
+    const char *path = p->jobs->at[i].scenario->path;
+    if (p->over)
+      snprintf(r.why, sizeof r.why, "%s: was not begun: the time of the whole run, %" PRId64 " s, was over", path,
+               seconds(p->o->run_limit_ns));
+    else
+      snprintf(r.why, sizeof r.why, "%s: was not run to its end: its worker process was lost", path);
     finish(p, i, &r); /* of one that is done nothing changes */
   }
 }
@@ -147,10 +167,28 @@ static void drain_records(struct pool *p) {
   while (poll(&fd, 1, 0) > 0 && read(p->pipe[0], &r, sizeof r) == (ssize_t)sizeof r) finish(p, r.index, &r);
 }
 
+static void end_worker(struct pool *p, int slot, enum over why) {
+  if (p->pids[slot] == 0 || p->ended[slot] != NOT_OVER) return;
+  p->ended[slot] = why;
+  kill(p->pids[slot], SIGKILL); /* the one signal that a stopped process obeys too */
+}
+
+/* Ends what takes longer than it may: one job, or the run. */
+static void watch_the_clock(struct pool *p) {
+  const int64_t now_ns = real_time_ns();
+  if (now_ns >= p->until_ns) p->over = true;
+  for (int slot = 0; slot < MAX_WORKERS; slot++) {
+    if (p->over) end_worker(p, slot, RUN_OVER);
+    if (p->o->job_limit_ns == INT64_MAX || atomic_load(&p->board->in_hand[slot]) == 0) continue;
+    if (now_ns - atomic_load(&p->board->since_ns[slot]) > p->o->job_limit_ns) end_worker(p, slot, JOB_OVER);
+  }
+}
+
 static void run_workers(struct pool *p) {
   while (p->alive > 0) {
     struct pollfd fd = {p->pipe[0], POLLIN, 0};
     if (poll(&fd, 1, 20) > 0) drain_records(p);
+    watch_the_clock(p);
     int status;
     for (int slot = 0; slot < MAX_WORKERS; slot++) {
       if (p->pids[slot] == 0 || waitpid(p->pids[slot], &status, WNOHANG) != p->pids[slot]) continue;
@@ -163,6 +201,7 @@ static void run_workers(struct pool *p) {
 
 static bool run_here(struct jobs *jobs, const struct pool_options *o) {
   for (size_t i = 0; i < jobs->count; i++) {
+    if (jobs->at[i].done) continue;
     run_of(o)(&jobs->at[i], &o->world, o->journal_fd);
     if (o->on_done) o->on_done(o->ctx, &jobs->at[i]);
   }
@@ -171,7 +210,8 @@ static bool run_here(struct jobs *jobs, const struct pool_options *o) {
 
 bool pool_run(struct jobs *jobs, const struct pool_options *o) {
   if (o->in_process) return run_here(jobs, o);
-  struct pool p = {.jobs = jobs, .o = o};
+  struct pool p = {.jobs = jobs, .o = o, .until_ns = INT64_MAX};
+  if (o->run_limit_ns > 0) p.until_ns = real_time_ns() + o->run_limit_ns;
   p.board = mmap(NULL, sizeof *p.board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (p.board == MAP_FAILED) return false;
   if (pipe(p.pipe) != 0) {

@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,8 +16,6 @@
 
 #define MAX_ARGS 32
 #define MAX_ERR_BYTES 65536
-
-extern char **environ;
 
 struct pipes {
   int in[2], out[2], err[2];
@@ -43,15 +41,31 @@ static bool open_pipes(struct pipes *p) {
   return false;
 }
 
+/* In the child. It ends with its parent: a worker that is killed from outside leaves no client behind. What exec has to
+ * say goes to the parent through a pipe that a good exec closes. */
+static void become(char *const argv[], const struct pipes *p, pid_t parent, int tell) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(3);
+  if (dup2(p->in[0], 0) == 0 && dup2(p->out[1], 1) == 1 && dup2(p->err[1], 2) == 2) execvp(argv[0], argv);
+  const int why = errno;
+  (void)!write(tell, &why, sizeof why);
+  _exit(127);
+}
+
+/* 0, or the errno of what failed: of exec too. */
 static int spawn(char *const argv[], const struct pipes *p, pid_t *pid) {
-  posix_spawn_file_actions_t acts;
-  posix_spawn_file_actions_init(&acts);
-  posix_spawn_file_actions_adddup2(&acts, p->in[0], 0);
-  posix_spawn_file_actions_adddup2(&acts, p->out[1], 1);
-  posix_spawn_file_actions_adddup2(&acts, p->err[1], 2);
-  int r = posix_spawnp(pid, argv[0], &acts, NULL, argv, environ);
-  posix_spawn_file_actions_destroy(&acts);
-  return r;
+  int told[2], why = 0;
+  if (pipe2(told, O_CLOEXEC) != 0) return errno;
+  const pid_t parent = getpid();
+  *pid = fork();
+  if (*pid == 0) become(argv, p, parent, told[1]);
+  if (*pid < 0) why = errno;
+  close(told[1]);
+  ssize_t n = 0;
+  while (*pid > 0 && (n = read(told[0], &why, sizeof why)) < 0 && errno == EINTR) continue;
+  close(told[0]);
+  if (*pid > 0 && n > 0) waitpid(*pid, NULL, 0);
+  return why;
 }
 
 /* Takes what is there; false at the end of the stream. */

@@ -17,7 +17,8 @@ struct process_result {
 };
 
 /* Runs command (program and arguments, split at blanks; no shell) with `input` on its standard input, until it ends
- * or timeout_ns passes (INT64_MAX = never). false: it could not be started, errno says why. */
+ * or timeout_ns passes (INT64_MAX = never). It is killed when the thread that called ends before it does. false: it
+ * could not be started, errno says why. */
 bool process_run(const char *command, const char *input, int64_t timeout_ns, struct process_result *out);
 void process_result_free(struct process_result *r);
 

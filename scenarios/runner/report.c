@@ -108,6 +108,40 @@ static void read_others(const struct jobs *jobs, const char *path, struct buffer
   fclose(f);
 }
 
+/* What this run comes to, so that nobody takes silence for green. The reasons are grouped as on the screen. */
+static json_t *skipped_json(const struct jobs *jobs) {
+  struct groups groups = {0};
+  char key[1024];
+  for (size_t i = 0; i < jobs->count; i++) {
+    const struct job *j = &jobs->at[i];
+    if (j->verdict != VERDICT_DISPUTED && j->verdict != VERDICT_UNSUPPORTED) continue;
+    groups_reason_key(j, key, sizeof key);
+    groups_add(&groups, key, j);
+  }
+  json_t *list = json_array();
+  for (size_t i = 0; i < groups.count; i++) {
+    const struct group *g = &groups.at[i];
+    json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "verdict", verdict_name(g->first->verdict), "reason", g->key,
+                                          "count", (json_int_t)g->count));
+  }
+  groups_free(&groups);
+  return list;
+}
+
+static bool write_header(FILE *f, const struct jobs *jobs) {
+  json_t *o = json_pack("{s:s, s:i, s:I}", "report", "qwp-scenario", "version", 1, "cases", (json_int_t)jobs->count);
+  for (int v = 0; v < VERDICTS; v++)
+    json_object_set_new(o, verdict_name((enum verdict)v), json_integer((json_int_t)jobs_with(jobs, (enum verdict)v)));
+  json_object_set_new(o, "fired", json_integer((json_int_t)jobs_fired(jobs)));
+  json_object_set_new(o, "samples", json_integer((json_int_t)jobs_samples(jobs)));
+  json_object_set_new(o, "skipped", skipped_json(jobs));
+  char *line = json_dumps(o, JSON_COMPACT);
+  if (line) fprintf(f, "%s\n", line);
+  free(line);
+  json_decref(o);
+  return line != NULL;
+}
+
 bool report_lines(const struct jobs *jobs, const char *path, const char *program, uint64_t seed, bool keep_others) {
   struct buffer others = {0};
   if (keep_others) read_others(jobs, path, &others);
@@ -116,17 +150,16 @@ bool report_lines(const struct jobs *jobs, const char *path, const char *program
     buffer_free(&others);
     return false;
   }
-  bool whole = true;
-  fprintf(f, "{\"report\":\"qwp-scenario\",\"version\":1}\n");
+  bool whole = write_header(f, jobs);
   if (others.n) fwrite(others.at, 1, others.n, f);
   buffer_free(&others);
   for (size_t i = 0; i < jobs->count; i++) {
     const struct job *j = &jobs->at[i];
     char command[2048];
     job_command(j, program, seed, command, sizeof command);
-    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:o, s:o, s:s}", "scenario", j->scenario->name, "world",
-                          job_place(j), "verdict", verdict_name(j->verdict), "why", j->why, "ns",
-                          (json_int_t)j->took_ns, "claim", j->scenario->claim, "cites",
+    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:o, s:o, s:s}", "scenario", j->scenario->name, "world",
+                          job_place(j), "verdict", verdict_name(j->verdict), "why", j->why, "fired",
+                          (json_int_t)j->fired, "samples", (json_int_t)j->samples, "ns", (json_int_t)j->took_ns, "claim", j->scenario->claim, "cites",
                           strings(j->scenario->cites, j->scenario->cite_count), "kills",
                           strings(j->scenario->kills, j->scenario->kill_count), "repeat", command);
     char *line = o ? json_dumps(o, JSON_COMPACT) : NULL;

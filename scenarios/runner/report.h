@@ -15,7 +15,7 @@ struct screen {
   const char *program; /* as it is to be called */
   uint64_t seed;
   size_t total, done;
-  struct groups reds, unsupported;
+  struct groups reds, skipped;
   struct catalogue *rules; /* titles of what was violated and cited; loaded at the first red one */
 };
 
@@ -24,12 +24,13 @@ void screen_init(struct screen *s, FILE *out, const char *program, size_t total,
 /* One job ended: progress on a terminal, a red one at once everywhere, unless one like it was told before. */
 void screen_done(void *screen, const struct job *j);
 /* How many more were like each of the red ones, the reasons of what was not judged, the table, one line a topic, and
- * the counts. Frees what the screen holds. */
+ * the counts: verdicts, cases, faults that fired, samples (CASE-100). Frees what the screen holds. */
 void screen_end(struct screen *s, const struct jobs *jobs, int64_t took_ns);
 
 /* JUnit XML. false: the file cannot be written, errno says why. */
 bool report_junit(const struct jobs *jobs, const char *path, int64_t took_ns);
-/* One JSON object a line: scenario, world, verdict, why, cites, kills, ns. --failed reads it. With keep_others the lines
+/* One JSON object a line. The first is the header, and counts this run: cases, each verdict, fired, samples, and skipped,
+ * a list of {verdict, reason, count}. The others: scenario, world, verdict, why, fired, samples, cites, kills, ns. --failed reads it. With keep_others the lines
  * of a report at path stay if they are of no scenario and world among these jobs: to repeat one scenario must not
  * make the others forgotten. */
 bool report_lines(const struct jobs *jobs, const char *path, const char *program, uint64_t seed, bool keep_others);

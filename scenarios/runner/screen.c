@@ -67,9 +67,9 @@ static void note(struct screen *s, const struct job *j) {
   if (is_red(j)) {
     groups_red_key(j, key, sizeof key);
     if (groups_add(&s->reds, key, j) == 1) tell_red(s, j);
-  } else if (j->verdict == VERDICT_UNSUPPORTED) {
+  } else if (j->verdict != VERDICT_PASSED) {
     groups_reason_key(j, key, sizeof key);
-    groups_add(&s->unsupported, key, j);
+    groups_add(&s->skipped, key, j);
   }
 }
 
@@ -88,10 +88,11 @@ static void tell_more(const struct screen *s) {
 }
 
 /* Not judged, so neither green nor red; said, so that nobody takes it for either. */
-static void tell_unsupported(const struct screen *s) {
-  for (size_t i = 0; i < s->unsupported.count; i++)
-    fprintf(s->out, "%sunsupported%s %zu x %s\n", paint(s, YELLOW), paint(s, PLAIN), s->unsupported.at[i].count,
-            s->unsupported.at[i].key);
+static void tell_skipped(const struct screen *s) {
+  for (size_t i = 0; i < s->skipped.count; i++) {
+    const struct group *g = &s->skipped.at[i];
+    fprintf(s->out, "%s%s%s %zu x %s\n", paint(s, YELLOW), verdict_name(g->first->verdict), paint(s, PLAIN), g->count, g->key);
+  }
 }
 
 /* "[12/345] sim scenarios/batch/a", cut to the terminal: a line that wraps cannot be written over. */
@@ -216,18 +217,19 @@ static void print_table(const struct screen *s, const struct table *t) {
 void screen_end(struct screen *s, const struct jobs *jobs, int64_t took_ns) {
   struct table t = {0};
   tell_more(s);
-  if (!s->quiet) tell_unsupported(s);
+  tell_skipped(s);
   if (!s->quiet && collect(&t, jobs)) print_table(s, &t);
   free(t.rows);
   size_t passed = jobs_with(jobs, VERDICT_PASSED), failed = jobs_with(jobs, VERDICT_FAILED) + jobs_with(jobs, VERDICT_ERROR);
   size_t apart = jobs_with(jobs, VERDICT_DISPUTED) + jobs_with(jobs, VERDICT_UNSUPPORTED);
   fprintf(s->out, "%s%s%zu passed, %zu failed", s->quiet ? "" : "\n", paint(s, failed || jobs->trouble[0] ? RED : GREEN), passed, failed);
   if (apart) fprintf(s->out, ", %zu skipped", apart);
-  fprintf(s->out, "%s\n", paint(s, PLAIN));
+  fprintf(s->out, "%s of %zu cases; %" PRId64 " faults fired, %" PRId64 " samples\n", paint(s, PLAIN), jobs->count,
+          jobs_fired(jobs), jobs_samples(jobs));
   if (jobs->trouble[0]) fprintf(s->out, "%sERROR%s %s\n", paint(s, RED), paint(s, PLAIN), jobs->trouble);
   if (!s->quiet) fprintf(s->out, "%sin %.1f s%s\n", paint(s, DIM), (double)took_ns / 1e9, paint(s, PLAIN));
   groups_free(&s->reds);
-  groups_free(&s->unsupported);
+  groups_free(&s->skipped);
   catalogue_free(s->rules);
   s->rules = NULL;
 }

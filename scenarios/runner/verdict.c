@@ -184,6 +184,32 @@ static bool something_observed(struct judging *j) {
   return fails(j, 0, "nothing was observed: no connection was ever tried");
 }
 
+/* What nobody looked at is not known to be well: memory without a sample, a balance that could not be taken. Of another
+ * client than ours a balance may be missing. NULL = all that is judged was seen. */
+static const char *unseen(const struct judging *j) {
+  for (size_t i = 0; i < j->s->expect_count; i++) {
+    const struct scn_fact *e = &j->s->expect[i];
+    if (e->source == SCN_FROM_SAMPLES && judged_here(j, e) && !facts_find(&j->o->facts, e->name)) return e->name;
+  }
+  if ((j->s->allow & SCN_ALLOW_LEAKS) || facts_get(&j->o->facts, "client.samples", -1) != 0) return NULL;
+  for (size_t i = 0; i < sizeof balances / sizeof *balances; i++) {
+    const struct balance *b = &balances[i];
+    if (b->of_a_process && must_be_told(j, b) && !facts_find(&j->o->facts, b->name)) return b->name;
+  }
+  return NULL;
+}
+
+/* A world that has no such thing cannot judge it; where it exists and was not seen, the harness or its environment is
+ * to blame, never the client. */
+static enum verdict without_evidence(struct judging *j, const char *name) {
+  if (j->o->world == SCN_SIM) {
+    fails(j, 0, "%s does not exist in the simulated world, where the client is no process of its own", name);
+    return VERDICT_UNSUPPORTED;
+  }
+  fails(j, 0, "0 samples for %s: no evidence is no proof", name);
+  return VERDICT_ERROR;
+}
+
 enum verdict judge(const struct scn_scenario *s, const struct observation *o, char *why, size_t why_n) {
   struct judging j = {s, o, why, why_n};
   why[0] = '\0';
@@ -196,6 +222,8 @@ enum verdict judge(const struct scn_scenario *s, const struct observation *o, ch
     fails(&j, 0, "%s", o->unsupported);
     return VERDICT_UNSUPPORTED;
   }
+  const char *not_seen = o->client_ok ? unseen(&j) : NULL;
+  if (not_seen) return without_evidence(&j, not_seen);
   bool ok = steps_held(&j) && everything_fired(&j) && rows_given(&j) && connections_scripted(&j) && no_violation(&j) &&
             expectations_hold(&j) && rows_right(&j) && clean_end(&j) && nothing_left(&j) && something_observed(&j);
   if (s->disputed) return VERDICT_DISPUTED;

@@ -19,7 +19,7 @@ enum verdict {
 const char *verdict_name(enum verdict v);
 
 /* Judges one run. `why` gets the first differing fact as "path:line: ..."; "" when passed. In this order: the
- * harness, what is unsupported, the client's steps, faults that did not fire, that the client gave the rows its steps
+ * harness, what is unsupported, what should have been looked at and was not (CASE-100), the client's steps, faults that did not fire, that the client gave the rows its steps
  * speak of, connections and the script, violations, expectations in the order of the file, rows, how the last
  * connection ended, what was left open.
  * Behind a harness error or a failed step stands what did not fire, if anything: not behind a sender that could not be

@@ -34,16 +34,17 @@ static struct mock_lws *start_mock(const struct scn_scenario *s, const struct wo
   return mock_lws_start_tls(&mo, 0, o->world == SCN_TLS ? w->identity : NULL);
 }
 
-/* What the child's end means when it did not answer. */
+/* What the child's end means when it did not answer, or died of something behind its answer: then it is no answer. */
 static void tell_death(struct observation *o, const struct process_result *r, int64_t limit_ns) {
   int n = (int)(r->err.n < 300 ? r->err.n : 300);
+  const char *behind = r->out.n ? " behind its answer" : "";
   const char *err = r->err.at ? r->err.at + (r->err.n - (size_t)n) : "";
   if (r->timed_out)
-    snprintf(o->harness, sizeof o->harness, "the client hangs: it was ended after %" PRId64 " s. %s",
+    snprintf(o->harness, sizeof o->harness, "the client hangs%s: it was ended after %" PRId64 " s. %s", behind,
              limit_ns / 1000000000, err);
   else if (r->signal)
-    snprintf(o->harness, sizeof o->harness, "the client died of signal %d (%s). %s", r->signal, strsignal(r->signal),
-             err);
+    snprintf(o->harness, sizeof o->harness, "the client died of signal %d (%s)%s. %s", r->signal,
+             strsignal(r->signal), behind, err);
   else
     snprintf(o->harness, sizeof o->harness, "the client ended with exit code %d and %s answer. %s", r->exit_code,
              r->out.n ? "an" : "no", err);

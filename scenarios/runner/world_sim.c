@@ -175,6 +175,7 @@ static void live(struct world *w, const struct scn_scenario *s, const struct cli
   while (sim_steps(w->sim) < SIM_MAX_STEPS && sim_step(w->sim, sim_now_ns(w->sim) + 1000 * QWP_NS_PER_MS)) continue;
   if (sim_steps(w->sim) >= SIM_MAX_STEPS)
     snprintf(o->harness, sizeof o->harness, "the simulated world does not come to rest");
+  facts_of_rules(&o->facts, w->layer, s->faults.rule_count);
   faults_unfired(w->layer, observe_unfired, o);
   if (w->guest) w->guest->at_rest(w->guest->ctx, &o->facts);
   observe_mock(o, s, w->mock);

@@ -110,7 +110,7 @@ def test_one_fault_of_a_matrix_is_told_once(bench):
     stem = str(bench.folder / "a")
     assert done.stdout.count("repeat:") == 1 and told_behind("repeat", done.stdout) == runs[0]["repeat"]
     assert f"FAIL {stem}[n=1] [sim] and 3 more lines of this matrix: srv.frames: expected 4, seen 1\n" in done.stdout
-    assert [run["verdict"] for run in runs] == ["failed"] * 4 and "0 passed, 4 failed\n" in done.stdout
+    assert [run["verdict"] for run in runs] == ["failed"] * 4 and "0 passed, 4 failed of 4 cases; " in done.stdout
     twice, _ = bench.judge(bench.write(RED), "--repeat", "2", "-q")
     assert f"FAIL {stem} [sim] and 1 more run: " in twice.stdout
 
@@ -145,7 +145,7 @@ def test_failed_runs_what_was_red_last_time(bench):
     assert bench.run("--failed", "--report", report, "--list", bench.folder).stdout == f"sim {str(red)[:-5]}\n"
     red.write_text(GOOD)
     done = bench.run("--failed", "--report", report, "-q", bench.folder)
-    assert done.returncode == 0 and done.stdout == "1 passed, 0 failed\n"
+    assert done.returncode == 0 and done.stdout == "1 passed, 0 failed of 1 cases; 0 faults fired, 0 samples\n"
     assert bench.run("--failed", "--report", report, bench.folder).returncode == 4
     red.write_text(RED)
     assert bench.run("--world", "sim", "--report", report, red).returncode == 1
@@ -165,7 +165,7 @@ def test_another_client_never_counts_runs_of_the_built_in_one(bench):
 
 def test_repeat_runs_the_set_that_often(bench):
     done, runs = bench.judge(bench.write(GOOD), "--repeat", "5", "-q")
-    assert len(runs) == 5 and done.stdout == "5 passed, 0 failed\n"
+    assert len(runs) == 5 and done.stdout == "5 passed, 0 failed of 5 cases; 0 faults fired, 0 samples\n"
 
 
 # ---- seeds and journals ----
@@ -248,7 +248,9 @@ def test_results_as_json_lines(bench):
     run = runs[0]
     assert (run["world"], run["verdict"], run["claim"]) == ("sim", "failed", "Rows arrive.")
     assert (run["cites"], run["kills"]) == (["P121-01"], ["some-mutant"]) and run["ns"] > 0
-    assert (bench.folder / "results.jsonl").read_text().startswith('{"report":"qwp-scenario","version":1}\n')
+    header = json.loads((bench.folder / "results.jsonl").read_text().splitlines()[0])
+    assert header == {"report": "qwp-scenario", "version": 1, "cases": 1, "passed": 0, "failed": 1, "disputed": 0,
+                      "unsupported": 0, "error": 0, "fired": 0, "samples": 0, "skipped": []}
 
 
 @pytest.mark.parametrize("option", ["--junit", "--json", "--report"])
@@ -298,7 +300,7 @@ def test_the_table_has_a_line_a_topic(bench):
         bench.write(GOOD, f"{topic}/a.yaml")
     done = bench.run("--world", "sim", "--report", "/dev/null", bench.folder)
     assert re.search(r"^east +1 ok ", done.stdout, re.M) and re.search(r"^west +1 ok ", done.stdout, re.M)
-    assert "2 passed, 0 failed\n" in done.stdout
+    assert "2 passed, 0 failed of 2 cases; " in done.stdout
     (bench.folder / "c.yaml").write_text(GOOD)
     alone = subprocess.run([bench.program, "--world", "sim", "--report", "/dev/null", "c.yaml"], cwd=bench.folder,
                            capture_output=True, text=True)
