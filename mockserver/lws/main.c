@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "follow.h"
 #include "options.h"
 #include "rows_out.h"
 #include "summary.h"
+#include "tls/identity.h"
 #include "transport.h"
 #ifdef MOCK_HAVE_SCRIPTS
 #include "language/scenario.h"
@@ -25,6 +27,23 @@ struct script {
   bool loaded;
 #endif
 };
+
+static void script_free(struct script *s) {
+#ifdef MOCK_HAVE_SCRIPTS
+  if (s->loaded) scn_file_free(&s->file);
+#endif
+  (void)s;
+}
+
+static bool tells_of_tls(const struct mock_script *s) {
+  for (size_t i = 0; i < s->entry_count; i++) {
+    const struct mock_entry *e = &s->entries[i];
+    if (e->tls.given) return true;
+    for (size_t k = 0; k < e->rule_count; k++)
+      if (e->rules[k].action == MOCK_DO_KEY_UPDATE || e->rules[k].action == MOCK_DO_TICKET) return true;
+  }
+  return false;
+}
 
 static bool script_load(struct script *s, const struct options *o) {
   memset(s, 0, sizeof *s);
@@ -45,16 +64,46 @@ static bool script_load(struct script *s, const struct options *o) {
     return false;
 #endif
   }
+  if (!o->tls && tells_of_tls(&s->server)) {
+    fprintf(stderr, "qwp-mock: --script: %s speaks of TLS: it needs --tls\n", o->script);
+    script_free(s);
+    return false;
+  }
   if (o->profile_set) s->server.profile = o->profile;
   if (o->strict) s->server.strict_refuse = true;
   return true;
 }
 
-static void script_free(struct script *s) {
-#ifdef MOCK_HAVE_SCRIPTS
-  if (s->loaded) scn_file_free(&s->file);
-#endif
-  (void)s;
+/* ---- who it is, over TLS ------------------------------------------------------------------ */
+
+struct secure {
+  struct mock_identity *identity; /* NULL = plain */
+  char ca[512];
+  bool temporary;
+};
+
+static bool secure_make(struct secure *s, const struct options *o) {
+  *s = (struct secure){.temporary = !o->ca_out};
+  if (!o->tls) return true;
+  s->identity = mock_identity_new();
+  if (!s->identity) {
+    fputs("qwp-mock: --tls: no certificate can be made: out of memory or of entropy\n", stderr);
+    return false;
+  }
+  const int n = snprintf(s->ca, sizeof s->ca, "%s", o->ca_out ? o->ca_out : "");
+  if (n >= (int)sizeof s->ca) errno = ENAMETOOLONG;
+  else if (s->temporary ? mock_identity_temporary_ca(s->identity, s->ca, sizeof s->ca)
+                        : mock_identity_write_ca(s->identity, s->ca))
+    return true;
+  fprintf(stderr, "qwp-mock: %s: %s: %s\n", o->ca_out ? "--ca-out" : "--tls", s->ca, strerror(errno));
+  mock_identity_del(s->identity);
+  s->identity = NULL;
+  return false;
+}
+
+static void secure_forget(struct secure *s) {
+  if (s->identity && s->temporary) unlink(s->ca);
+  mock_identity_del(s->identity);
 }
 
 /* ---- journal --------------------------------------------------------------------------- */
@@ -139,7 +188,7 @@ static void report(struct mock *m, void *arg) {
 }
 
 /* Serves until a signal. Signals are blocked in every thread, so that they come here alone. */
-static int serve(const struct options *o, const struct script *script, struct sink *sink) {
+static int serve(const struct options *o, const struct script *script, const struct secure *secure, struct sink *sink) {
   sigset_t ends;
   int which;
   sigemptyset(&ends);
@@ -151,7 +200,7 @@ static int serve(const struct options *o, const struct script *script, struct si
   struct mock_options options = {
     .script = &script->server, .rows = o->rows, .journal = watched ? o->level : MOCK_JOURNAL_OFF, .journal_hex = o->hex,
     .journal_line = watched ? on_line : NULL, .journal_flush = on_flush, .journal_ctx = sink};
-  struct mock_lws *l = mock_lws_start(&options, o->port);
+  struct mock_lws *l = mock_lws_start_tls(&options, o->port, secure->identity);
   if (!l) {
     const bool taken = errno == EADDRINUSE;
     fprintf(stderr, "qwp-mock: --port: cannot listen on 127.0.0.1:%d: %s%s\n", o->port, strerror(errno),
@@ -159,6 +208,9 @@ static int serve(const struct options *o, const struct script *script, struct si
     return EXIT_ENVIRONMENT;
   }
   fprintf(sink->person, "ready 127.0.0.1:%d\n", mock_lws_port(l));
+  if (secure->identity)
+    fprintf(sink->person, "ca %s\n   a client trusts it: wss::addr=127.0.0.1:%d;tls_roots=%s;\n", secure->ca,
+            mock_lws_port(l), secure->ca);
   fflush(sink->person);
   sigwait(&ends, &which);
 
@@ -182,7 +234,11 @@ int main(int argc, char **argv) {
   }
   if (!script_load(&script, &o)) return EXIT_USAGE;
   int result = EXIT_ENVIRONMENT;
-  if (sink_open(&sink, &o)) result = serve(&o, &script, &sink);
+  struct secure secure;
+  if (sink_open(&sink, &o) && secure_make(&secure, &o)) {
+    result = serve(&o, &script, &secure, &sink);
+    secure_forget(&secure);
+  }
   if (!sink_close(&sink, &o)) result = EXIT_ENVIRONMENT;
   script_free(&script);
   return result;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORT = 256, SCRIPT, PROFILE, ROWS, JOURNAL, LEVEL, HEX, FOLLOW, JSON, ROWS_OUT, STRICT, FAIL, HELP, VERSION };
+enum { PORT = 256, SCRIPT, PROFILE, ROWS, JOURNAL, LEVEL, HEX, FOLLOW, JSON, ROWS_OUT, STRICT, FAIL, TLS, CA_OUT, HELP,
+       VERSION };
 
 static const struct option known[] = {
   {"port", required_argument, NULL, PORT}, {"script", required_argument, NULL, SCRIPT},
@@ -13,7 +14,8 @@ static const struct option known[] = {
   {"journal", required_argument, NULL, JOURNAL}, {"journal-level", required_argument, NULL, LEVEL},
   {"hex", no_argument, NULL, HEX}, {"follow", no_argument, NULL, FOLLOW}, {"json", required_argument, NULL, JSON},
   {"rows-out", required_argument, NULL, ROWS_OUT}, {"strict", no_argument, NULL, STRICT},
-  {"fail-on-violation", no_argument, NULL, FAIL}, {"help", no_argument, NULL, HELP},
+  {"fail-on-violation", no_argument, NULL, FAIL}, {"tls", no_argument, NULL, TLS},
+  {"ca-out", required_argument, NULL, CA_OUT}, {"help", no_argument, NULL, HELP},
   {"version", no_argument, NULL, VERSION},
   {NULL, 0, NULL, 0}};
 
@@ -32,6 +34,10 @@ void options_help(void) {
     "                         whole scenario, of which the server's part is taken: of a matrix its first line, and\n"
     "                         its `faults:` are nobody's here\n"
     "  --profile doc|jul2026  the published documentation (default), or the server's source of July 2026\n"
+    "  --tls                  speak TLS (wss), with a certificate for 127.0.0.1 and localhost made at this start; behind\n"
+    "                         the ready line stands `ca PATH`: the file with the CA that a client has to trust. It\n"
+    "                         goes when the server ends, but that of --ca-out\n"
+    "  --ca-out FILE          with --tls: write the CA to this file\n"
     "  --strict               refuse what is only a violation\n"
     "  --rows full|digest|count   keep every value (default), a hash by table, or counts; count is the fastest\n"
     "  --follow               print one line for every event\n"
@@ -56,6 +62,10 @@ void options_help(void) {
     "  - {connection: 1, reset: {at_frame: 3}}\n"
     "  EOF\n"
     "  qwp-mock --port 9000 --script reset.yaml --journal out.jsonl --json figures.json\n"
+    "\n"
+    "The same over TLS, and a client that trusts it:\n"
+    "  qwp-mock --port 9000 --tls --ca-out ca.pem --follow\n"
+    "  qwp-send 'wss::addr=127.0.0.1:9000;tls_roots=ca.pem;'\n"
     "\n"
     "From a container or another machine: forward a port to it (ssh -L 9000:127.0.0.1:9000 HOST, or run the client\n"
     "with the host's network: docker run --network=host). It never listens on any other address.\n",
@@ -114,6 +124,8 @@ static bool take(struct options *o, int option) {
     case FOLLOW: o->follow = true; return true;
     case STRICT: o->strict = true; return true;
     case FAIL: o->fail_on_violation = true; return true;
+    case TLS: o->tls = true; return true;
+    case CA_OUT: o->ca_out = optarg; return true;
     case HELP: o->help = true; return true;
     case VERSION: o->version = true; return true;
     default: return false; /* getopt has said why */
@@ -129,6 +141,7 @@ static bool agree(const struct options *o) {
   if (o->rows_out && o->rows != MOCK_ROWS_FULL) wrong = "--rows-out: no values are kept: it needs --rows full";
   else if (o->hex && !watched) wrong = "--hex: nothing shows the payloads: it needs --journal FILE or --follow";
   else if (o->level_set && !watched) wrong = "--journal-level: there is no journal: it needs --journal FILE or --follow";
+  else if (o->ca_out && !o->tls) wrong = "--ca-out: there is no CA: it needs --tls";
   else if (is_stdout(o->journal) + is_stdout(o->json) + is_stdout(o->rows_out) > 1)
     wrong = "-: only one of --journal, --json and --rows-out can be standard output";
   if (wrong) fprintf(stderr, "qwp-mock: %s\n", wrong);

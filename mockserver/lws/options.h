@@ -15,6 +15,8 @@ struct options {
   enum mock_journal_level level;
   bool level_set;
   bool hex, follow, strict, fail_on_violation;
+  bool tls;
+  const char *ca_out; /* NULL = a temporary file */
   bool help, version;
 };
 
