@@ -183,6 +183,14 @@ enum qwp_turn qwp_loop_pause(struct qwp_loop *loop, struct qwp_want *want) {
   return QWP_TURN_AGAIN;
 }
 
+/* The kernel has no buffers for the request: the socket is writable all the while, and only time helps (CASE-82). */
+static void wait_for_buffers(const struct qwp_loop *loop, struct qwp_want *want) {
+  int64_t retry_ns = loop->now_ns + QWP_WS_STARVED_PAUSE_NS;
+  want->sock = -1;
+  want->interest = 0;
+  if (retry_ns < want->deadline_ns) want->deadline_ns = retry_ns;
+}
+
 enum qwp_turn qwp_loop_handshake(struct qwp_loop *loop, struct qwp_want *want) {
   struct qwp_error err;
   qwp_error_clear(&err);
@@ -207,6 +215,7 @@ enum qwp_turn qwp_loop_handshake(struct qwp_loop *loop, struct qwp_want *want) {
   }
   loop->state = qwp_ws_state(loop->ws) == QWP_WS_CONNECTING ? QWP_LOOP_CONNECTING : QWP_LOOP_UPGRADING;
   want->sock = qwp_ws_sock(loop->ws);
+  if (qwp_ws_starved(loop->ws)) wait_for_buffers(loop, want);
   if (want->deadline_ns > loop->first_deadline_ns) want->deadline_ns = loop->first_deadline_ns;
   return QWP_TURN_WAIT;
 }
