@@ -106,6 +106,14 @@ static int tuned_connect(void *ctx, const struct qwp_addr *addr, qwp_sock *out) 
   return r;
 }
 
+/* Names below .test are this machine [RFC 6761]: a scenario can dial two servers by name, and no resolver is asked. */
+static int tuned_resolve(void *ctx, const char *host, int port, struct qwp_addr *out, int max) {
+  static const char suffix[] = ".test";
+  const size_t n = strlen(host), tail = sizeof suffix - 1;
+  const bool here = n > tail && strcmp(host + n - tail, suffix) == 0;
+  return the_stage->real.net->resolve(ctx, here ? "127.0.0.1" : host, port, out, max);
+}
+
 /* A reset as the peer sees it: an RST instead of a FIN. */
 static void reset_sock(void *ctx, qwp_sock sock) {
   (void)ctx;
@@ -126,14 +134,6 @@ static void hold(void *ctx, bool held) {
 static int64_t now_ns(void *ctx) {
   (void)ctx;
   return real_time_ns();
-/* Names below .test are this machine [RFC 6761]: a scenario can dial two servers by name, and no resolver is asked. */
-static int tuned_resolve(void *ctx, const char *host, int port, struct qwp_addr *out, int max) {
-  static const char suffix[] = ".test";
-  const size_t n = strlen(host), tail = sizeof suffix - 1;
-  const bool here = n > tail && strcmp(host + n - tail, suffix) == 0;
-  return the_stage->real.net->resolve(ctx, here ? "127.0.0.1" : host, port, out, max);
-}
-
 }
 
 /* Counters have no event to wait for: look again a millisecond later. */
@@ -152,6 +152,7 @@ static bool set_up(struct stage *s, const struct request *rq) {
   s->recv_buffer_bytes = rq->recv_buffer_bytes;
   s->net = *s->real.net;
   s->net.connect = tuned_connect;
+  s->net.resolve = tuned_resolve;
   s->tuned = s->real;
   s->tuned.net = &s->net;
   struct faults_options fo = {.under = &s->tuned, .plan = &rq->plan, .seed = rq->seed, .trace = true,
@@ -177,7 +178,6 @@ static bool run(const struct request *rq, struct reply *rp) {
   tell_memory(&rp->facts, &s.memory);
   facts_of_rules(&rp->facts, s.layer, rq->plan.rule_count);
   faults_unfired(s.layer, add_unfired, rp);
-  s->net.resolve = tuned_resolve;
   faults_del(s.layer);
   qwp_ops_posix_free(&s.real);
   struct census after = census_at_rest(&before);

@@ -24,16 +24,6 @@ static bool wanted(const struct options *o, const struct scn_scenario *s, enum s
   return o->all_worlds ? world_exists(w) : o->worlds[w];
 }
 
-static void add_comparison(const struct options *o, const struct scn_scenario *s, struct jobs *jobs) {
-  if (compare_can(s) && (!o->only || strstr(s->name, o->only))) jobs_add(jobs, s, SCN_SIM)->compared = true;
-}
-
-static void select_comparisons(const struct options *o, const struct collection *c, struct jobs *jobs) {
-  for (int round = 0; round < o->repeat; round++)
-    for (size_t f = 0; f < c->count; f++)
-      for (size_t i = 0; i < c->files[f].count; i++) add_comparison(o, &c->files[f].scenarios[i], jobs);
-}
-
 /* Listed and not there: an error before the run, and the first to be told. */
 static void add_missing(const struct options *o, const struct collection *c, struct jobs *jobs) {
   int world = 0;
@@ -50,6 +40,16 @@ static size_t red_not_among(const struct report_names *red, const struct jobs *j
   size_t found = 0;
   for (size_t i = 0; i < jobs->count; i++) found += !jobs->at[i].done;
   return red->count > found ? red->count - found : 0;
+}
+
+static void add_comparison(const struct options *o, const struct scn_scenario *s, struct jobs *jobs) {
+  if (compare_can(s) && (!o->only || strstr(s->name, o->only))) jobs_add(jobs, s, SCN_SIM)->compared = true;
+}
+
+static void select_comparisons(const struct options *o, const struct collection *c, struct jobs *jobs) {
+  for (int round = 0; round < o->repeat; round++)
+    for (size_t f = 0; f < c->count; f++)
+      for (size_t i = 0; i < c->files[f].count; i++) add_comparison(o, &c->files[f].scenarios[i], jobs);
 }
 
 /* The simulated world first: it is fast, and what is red there is easiest to repeat. */
@@ -137,6 +137,12 @@ static void tell_missing(struct screen *s, const struct jobs *jobs) {
     if (jobs->at[i].done) screen_done(s, &jobs->at[i]);
 }
 
+static bool runs_over_tls(const struct jobs *jobs) {
+  for (size_t i = 0; i < jobs->count; i++)
+    if (jobs->at[i].world == SCN_TLS || (jobs->at[i].compared && jobs->at[i].scenario->worlds[SCN_TLS])) return true;
+  return false;
+}
+
 static int run(const struct options *o, struct jobs *jobs, const char *program) {
   int journal_fd = open_journal(o->journal);
   if (o->journal && journal_fd < 0) return 2;
@@ -159,18 +165,13 @@ static int run(const struct options *o, struct jobs *jobs, const char *program) 
       .run = o->compare ? compare_run : NULL,
   };
   tell_missing(&screen, jobs);
+  char why[256];
+  if (runs_over_tls(jobs) && !world_tls_prepare(&po.world, why, sizeof why)) {
+    fprintf(stderr, "qwp-scenario: %s\n", why);
+    if (journal_fd >= 0) close(journal_fd);
+    return 3;
+  }
   int64_t from_ns = real_time_ns();
-static void tell_missing(struct screen *s, const struct jobs *jobs) {
-  for (size_t i = 0; i < jobs->count; i++)
-    if (jobs->at[i].done) screen_done(s, &jobs->at[i]);
-}
-
-static bool runs_over_tls(const struct jobs *jobs) {
-  for (size_t i = 0; i < jobs->count; i++)
-    if (jobs->at[i].world == SCN_TLS || (jobs->at[i].compared && jobs->at[i].scenario->worlds[SCN_TLS])) return true;
-  return false;
-}
-
   const bool ran = pool_run(jobs, &po);
   world_tls_forget(&po.world);
   if (!ran) {
@@ -194,13 +195,6 @@ static bool cites(const struct scn_scenario *s, const char *id) {
 /* The files that cite a rule, among those given; all lines of a matrix cite the same. */
 static bool print_citing(const struct options *o, const char *id) {
   struct collection c;
-  tell_missing(&screen, jobs);
-  char why[256];
-  if (runs_over_tls(jobs) && !world_tls_prepare(&po.world, why, sizeof why)) {
-    fprintf(stderr, "qwp-scenario: %s\n", why);
-    if (journal_fd >= 0) close(journal_fd);
-    return 3;
-  }
   const bool ok = collect(o->paths, o->path_count, &c);
   for (size_t f = 0; ok && f < c.count; f++)
     if (c.files[f].count && cites(&c.files[f].scenarios[0], id)) printf("  cited by: %s\n", c.paths[f]);
