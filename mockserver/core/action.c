@@ -90,6 +90,7 @@ bool mock_conn_fire(struct mock_conn *c, enum mock_trigger t, bool is_catchup, i
          (r = mock_director_take(&c->director, t, is_catchup, c->m->now_ns, &at)) != NULL) {
     struct mock_journal_place place;
     mock_conn_place(c, &place);
+    c->m->facts.fired++;
     if (mock_journal_begin(&c->m->journal, &place, "rule", false)) {
       char text[96];
       mock_rule_text(r, text, sizeof text);

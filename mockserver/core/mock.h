@@ -150,6 +150,7 @@ struct mock_violation {
   X(closes, "srv.closes", "Close frames received") \
   X(reads, "srv.reads", "receive passes of ingress connections behind the 101") \
   X(writes, "srv.writes", "writes of ingress connections handed to the transport, the 101 and later") \
+  X(fired, "srv.fired", "actions of the script that happened") \
   X(violations, "srv.violations", "violations noted")
 
 struct mock_facts {

@@ -172,6 +172,7 @@ static bool run(const struct request *rq, struct reply *rp) {
   struct census before = take_census();
   struct stage s = {0};
   if (!set_up(&s, rq)) return false;
+  sample_memory(&s.memory);
   struct client_stage stage = {.ctx = &s, .ops = faults_ops(s.layer), .layer = s.layer, .hold = hold, .pass = pass, .now_ns = now_ns};
   rp->ok = client_run(&rq->task, &stage, &rp->facts, &rp->line, rp->why, sizeof rp->why);
   sample_memory(&s.memory); /* the end: the sender is gone, what it should have given back is back */

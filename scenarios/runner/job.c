@@ -128,6 +128,8 @@ void job_run(struct job *j, const struct world_options *w, int journal_fd) {
   j->took_ns = real_time_ns() - from_ns;
   j->verdict = judge(j->scenario, &o, j->why, sizeof j->why);
   job_make_text(j);
+  j->fired = facts_get(&o.facts, "faults.fired", 0) + facts_get(&o.facts, "srv.fired", 0);
+  j->samples = facts_get(&o.facts, "client.samples", 0);
   j->done = true;
   job_append(journal_fd, &o.journal);
   observation_free(&o);
