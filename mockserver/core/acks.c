@@ -43,11 +43,20 @@ static bool upto(struct mock_acks *a, int64_t *seq) {
   return true;
 }
 
+/* As far behind as it is told to be; what is left is acknowledged to whoever asks, or says good-bye. */
+static bool lagging(struct mock_acks *a, enum mock_ack_moment moment, int64_t *seq) {
+  if (moment == MOCK_ACK_AT_PING || moment == MOCK_ACK_AT_END) return all_of_it(a, seq);
+  if (moment == MOCK_ACK_AT_PASS || a->done < a->value || a->done - a->value <= a->told) return false;
+  *seq = a->told = a->done - a->value;
+  return true;
+}
+
 bool mock_acks_due(struct mock_acks *a, enum mock_ack_moment moment, int64_t *seq) {
   bool message = moment == MOCK_ACK_AT_MESSAGE || moment == MOCK_ACK_AT_GROUP;
   switch (a->mode) {
     case MOCK_ACK_HOLD: return false;
     case MOCK_ACK_UPTO: return upto(a, seq);
+    case MOCK_ACK_LAG: return lagging(a, moment, seq);
     case MOCK_ACK_EACH:
     case MOCK_ACK_BURST: return message && all_of_it(a, seq);
     case MOCK_ACK_PER_READ: return (moment == MOCK_ACK_AT_PASS || moment == MOCK_ACK_AT_END) && all_of_it(a, seq);

@@ -70,6 +70,11 @@ static inline bool mock_acks_lie(struct mock_acks *a, int64_t *seq) {
 
 void mock_acks_sent(struct mock_acks *a); /* forgets the tables */
 
+/* Whether an OK carries the tables committed so far: one that lags behind them says nothing of them. */
+static inline bool mock_acks_names_tables(const struct mock_acks *a) {
+  return a->mode != MOCK_ACK_LAG || a->told == a->done;
+}
+
 /* Ends a hold, or any other mode: from now on as the server. true: OK *seq is due. */
 bool mock_acks_release(struct mock_acks *a, int64_t *seq);
 

@@ -96,6 +96,7 @@ bool mock_conn_fire(struct mock_conn *c, enum mock_trigger t, bool is_catchup, i
       mock_rule_text(r, text, sizeof text);
       mock_journal_int(&c->m->journal, "line", r->line);
       mock_journal_string(&c->m->journal, "text", text);
+      if (r->n_to > r->n) mock_journal_int(&c->m->journal, "n", mock_director_number(&c->director, r));
       mock_journal_end(&c->m->journal);
     }
     perform(c, r, seq);

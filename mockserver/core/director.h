@@ -16,9 +16,14 @@
 
 #include "core/script.h"
 
+struct mock_turn {
+  bool fired;  /* on this connection */
+  int64_t n;   /* of the rule, or what was chosen of its range */
+};
+
 struct mock_director {
   const struct mock_entry *entry; /* NULL = no rules */
-  bool *fired;                    /* on this connection */
+  struct mock_turn *turns;        /* beside entry->rules */
   bool *ever;                     /* on any connection; borrowed */
   int64_t frames, catchup, data;  /* whole messages read so far */
   int64_t bytes;                  /* behind the request head */
@@ -26,8 +31,9 @@ struct mock_director {
   int64_t upgraded_ns;            /* when the 101 left, -1 = not yet */
 };
 
-/* false: out of memory. entry may be NULL. */
-bool mock_director_init(struct mock_director *d, const struct mock_entry *entry, bool *ever);
+/* false: out of memory. entry may be NULL. `draw`: whatever tells this connection from others and this run from one
+ * of another seed; rules with a range choose by it. */
+bool mock_director_init(struct mock_director *d, const struct mock_entry *entry, bool *ever, uint64_t draw);
 void mock_director_free(struct mock_director *d);
 
 /* Nothing is scripted for the connection: none of the questions below has an answer. */
@@ -49,7 +55,10 @@ int64_t mock_director_bytes_left(const struct mock_director *d);
 /* When the next at_time rule is due; INT64_MAX = there is none. */
 int64_t mock_director_next_time(const struct mock_director *d);
 
-/* Rules as words for a person: "reset at frame 5". Returns bytes written, NUL not counted. */
+/* The trigger's number on this connection: the rule's own, or what was chosen of its range. */
+int64_t mock_director_number(const struct mock_director *d, const struct mock_rule *r);
+
+/* Rules as words for a person: "reset at frame 5", "reset at frame 40..400". Returns bytes written, NUL not counted. */
 size_t mock_rule_text(const struct mock_rule *r, char *out, size_t cap);
 
 #endif

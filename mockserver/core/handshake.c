@@ -52,7 +52,8 @@ bool mock_conn_take_number(struct mock_conn *c) {
   c->frame_max = mock_profile_frame_max(s, c->entry);
   c->cap = mock_profile_cap(s, c->entry);
   mock_acks_init(&c->acks, c->entry);
-  return mock_director_init(&c->director, c->entry, ever);
+  uint64_t draw = mock_mix(m->options.seed + 1) + 2 * (uint64_t)c->number + c->reader;
+  return mock_director_init(&c->director, c->entry, ever, draw);
 }
 
 static void journal_answer(struct mock_conn *c, const char *event, int status) {

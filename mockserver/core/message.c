@@ -84,7 +84,7 @@ void mock_conn_ok(struct mock_conn *c, int64_t seq, bool with_tables) {
 void mock_conn_ack(struct mock_conn *c, enum mock_ack_moment moment) {
   int64_t seq;
   if (c->reader || c->stage != MOCK_STAGE_WS) return;
-  if (mock_acks_due(&c->acks, moment, &seq)) mock_conn_ok(c, seq, true);
+  if (mock_acks_due(&c->acks, moment, &seq)) mock_conn_ok(c, seq, mock_acks_names_tables(&c->acks));
   bool rest = moment == MOCK_ACK_AT_PING || moment == MOCK_ACK_AT_END;
   if (!c->dead && rest && c->acks.mode == MOCK_ACK_BURST && c->answers.count > 0) burst(c);
 }

@@ -56,6 +56,7 @@ struct mock_options {
   struct mock_clock clock;
   struct mock_transport transport;
   const struct mock_script *script; /* borrowed; NULL = a correct server */
+  uint64_t seed;                    /* of what rules with a range choose */
   enum mock_rows rows;
   enum mock_journal_level journal;
   bool journal_hex;                 /* payload bytes beside the hashes */

@@ -32,6 +32,7 @@ enum mock_ack {
   MOCK_ACK_HOLD,     /* none */
   MOCK_ACK_UPTO,     /* OK(ack_value) once it is reached, then none */
   MOCK_ACK_BURST,    /* collect ack_value single OKs, emit them in one write (what is left: at ping and close) */
+  MOCK_ACK_LAG,      /* each message brings the OK of the one ack_value before it; the rest at ping and close */
   MOCK_ACK_LIE       /* OK(ack_value) after the first message, whatever was received; then as server */
 };
 
@@ -65,6 +66,7 @@ struct mock_rule {
   int line;
   enum mock_trigger trigger;
   int64_t n;
+  int64_t n_to;           /* > n: each connection takes one of n..n_to, chosen by mock_options.seed and its number */
   enum mock_action action;
   unsigned code;
   int64_t value, rate, duration_ns;

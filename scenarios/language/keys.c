@@ -7,12 +7,13 @@
 
 /* Keys that say when an action of the server happens; the same for each. */
 #define TRIGGER(section) \
-  {section, "at_frame", SCN_IS_INT, NULL, NULL, "", \
-   "After reading this many whole messages and before answering the last, from 1, catch-up included.", \
-   "at_frame: 5"}, \
-  {section, "at_byte", SCN_IS_INT, NULL, NULL, "", \
-   "After reading exactly this many bytes behind the request head.", "at_byte: 30000"}, \
-  {section, "at_time", SCN_IS_DURATION, NULL, NULL, "", "This long after the 101.", "at_time: 50ms"}, \
+  {section, "at_frame", SCN_IS_INT | SCN_IS_RANGE, NULL, NULL, "", \
+   "After reading this many whole messages and before answering the last, from 1, catch-up included; of a range each " \
+   "connection takes one, seeded.", "at_frame: 5"}, \
+  {section, "at_byte", SCN_IS_INT | SCN_IS_RANGE, NULL, NULL, "", \
+   "After reading exactly this many bytes behind the request head, or one of a range, seeded.", "at_byte: 30000"}, \
+  {section, "at_time", SCN_IS_DURATION | SCN_IS_RANGE, NULL, NULL, "", \
+   "This long after the 101, or one of a range, seeded.", "at_time: 50ms"}, \
   {section, "on", SCN_IS_CHOICE, "upgrade|ping|close", NULL, "", \
    "Right behind the 101 in the same write, on a ping of the client, or on its Close.", "on: ping"}, \
   {section, "frames", SCN_IS_CHOICE, SCN_WORDS_FRAMES, NULL, "any", \
@@ -139,8 +140,9 @@ const struct scn_key scn_keys[] = {
    "error: QWP_TIMEOUT"},
 
   /* ---- server entries ---- */
-  {"server", "connection", SCN_IS_INT | SCN_IS_CHOICE, "any", NULL, "",
-   "Number of the ingress connection, from 1, or any: each without an entry of its own.", "connection: 2"},
+  {"server", "connection", SCN_IS_INT | SCN_IS_RANGE | SCN_IS_CHOICE, "any", NULL, "",
+   "Number of the ingress connection, from 1, or a range of them, each of which must come, or any: each without an entry "
+   "of its own.", "connection: 1..50"},
   {"server", "reader", SCN_IS_INT | SCN_IS_CHOICE, "any", NULL, "", "The same for connections to the reader endpoint.",
    "reader: 1"},
   {"server", "upgrade", SCN_IS_CHOICE | SCN_IS_MAP, "accept|die|hang", "upgrade", "accept",
@@ -209,6 +211,9 @@ const struct scn_key scn_keys[] = {
   {"ack", "up-to", SCN_IS_INT, NULL, NULL, "", "Acknowledges up to this sequence (from 0), then nothing.", "up-to: 2"},
   {"ack", "burst", SCN_IS_INT, NULL, NULL, "", "Collects so many single OKs and emits them in one write.",
    "burst: 5100"},
+  {"ack", "lag", SCN_IS_INT, NULL, NULL, "",
+   "Each message brings the OK of the one so many before it; the rest is acknowledged on Ping, Close, error and release.",
+   "lag: 20"},
   {"ack", "lie", SCN_IS_INT, NULL, NULL, "", "After the first message an OK of this sequence, then as the real server.",
    "lie: 100"},
   {"ack", "delay", SCN_IS_DURATION, NULL, NULL, "0", "Each OK leaves this much later.", "delay: 5ms"},

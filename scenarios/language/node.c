@@ -250,6 +250,21 @@ bool scn_get_range(struct scn_reader *r, scn_node *map, const char *key, int64_t
   return true;
 }
 
+bool scn_get_durations(struct scn_reader *r, scn_node *map, const char *key, int64_t *from_ns, int64_t *to_ns) {
+  scn_node *node;
+  const char *text;
+  int64_t a, b;
+  if (!fetch(r, map, key, &node, &text)) return false;
+  if (!text) return true;
+  if (!scn_value_durations(text, &a, &b)) {
+    if (!scn_value_duration(text, &a)) return true;
+    b = a;
+  }
+  *from_ns = a;
+  *to_ns = b;
+  return true;
+}
+
 bool scn_get_texts(struct scn_reader *r, scn_node *map, const char *key, const char *const **out, size_t *count) {
   scn_node *list = scn_get(r, map, key);
   if (!list) return true;

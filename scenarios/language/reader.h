@@ -85,6 +85,8 @@ bool scn_get_choice_range(struct scn_reader *r, scn_node *map, const char *key, 
 /* A number, or a range of them: *from and *to are then as given, else both the number. */
 bool scn_get_range(struct scn_reader *r, scn_node *map, const char *key, int64_t min, int64_t max, int64_t *from,
                    int64_t *to);
+bool scn_get_durations(struct scn_reader *r, scn_node *map, const char *key, int64_t *from_ns, int64_t *to_ns);
+
 bool scn_get_texts(struct scn_reader *r, scn_node *map, const char *key, const char *const **out, size_t *count);
 
 /* ---- the two passes ---- */

@@ -13,9 +13,9 @@
 static bool read_trigger(struct scn_reader *r, scn_node *map, const char *action, bool needed, struct mock_rule *rule) {
   static const enum mock_trigger words[] = {MOCK_ON_UPGRADE, MOCK_ON_PING, MOCK_ON_CLOSE};
   int on = 0, frames = 0;
-  if (!scn_get_int(r, map, "at_frame", 1, INT64_MAX, &rule->n)) return false;
-  if (!scn_get_int(r, map, "at_byte", 0, INT64_MAX, &rule->n)) return false;
-  if (!scn_get_duration(r, map, "at_time", &rule->n)) return false;
+  if (!scn_get_range(r, map, "at_frame", 1, INT64_MAX, &rule->n, &rule->n_to)) return false;
+  if (!scn_get_range(r, map, "at_byte", 0, INT64_MAX, &rule->n, &rule->n_to)) return false;
+  if (!scn_get_durations(r, map, "at_time", &rule->n, &rule->n_to)) return false;
   if (!scn_get_choice(r, map, "on", "upgrade|ping|close", &on, NULL)) return false;
   if (!scn_get_choice(r, map, "frames", SCN_WORDS_FRAMES, &frames, NULL)) return false;
   const bool frame = scn_get(r, map, "at_frame"), byte = scn_get(r, map, "at_byte"), time = scn_get(r, map, "at_time");

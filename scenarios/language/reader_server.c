@@ -74,7 +74,8 @@ static bool read_advertise(struct scn_reader *r, scn_node *map, struct mock_entr
 
 static bool read_ack_map(struct scn_reader *r, scn_node *map, struct mock_entry *e) {
   static const struct { const char *key; enum mock_ack ack; int64_t least; } counted[] = {
-    {"up-to", MOCK_ACK_UPTO, 0}, {"burst", MOCK_ACK_BURST, 1}, {"lie", MOCK_ACK_LIE, INT64_MIN},
+    {"up-to", MOCK_ACK_UPTO, 0}, {"burst", MOCK_ACK_BURST, 1}, {"lag", MOCK_ACK_LAG, 0},
+    {"lie", MOCK_ACK_LIE, INT64_MIN},
   };
   int mode = MOCK_ACK_SERVER, given = scn_get(r, map, "mode") != NULL;
   if (!scn_get_choice(r, map, "mode", SCN_WORDS_ACK, &mode, NULL)) return false;
@@ -85,7 +86,7 @@ static bool read_ack_map(struct scn_reader *r, scn_node *map, struct mock_entry 
     e->ack = counted[i].ack;
     if (!scn_get_int(r, map, counted[i].key, counted[i].least, INT64_MAX, &e->ack_value)) return false;
   }
-  if (given > 1) return scn_wrong(r, map, "ack", "mode, up-to, burst and lie exclude each other");
+  if (given > 1) return scn_wrong(r, map, "ack", "mode, up-to, burst, lag and lie exclude each other");
   return scn_get_duration(r, map, "delay", &e->ack_delay_ns) && scn_get_bool(r, map, "deferred", &e->ack_deferred);
 }
 
@@ -106,13 +107,32 @@ bool scn_read_entry(struct scn_reader *r, scn_node *node, struct mock_entry *e) 
 
 /* ---- entries by connection ----------------------------------------------------------- */
 
-static bool read_subject(struct scn_reader *r, scn_node *node, bool *reader, int *number) {
+#define ENTRIES_MAX 1000 /* connections that a script speaks of */
+
+struct subject { /* whom an item of the list speaks of */
+  bool reader;
+  int from, to; /* MOCK_ANY both, or numbers */
+};
+
+static bool read_subject(struct scn_reader *r, scn_node *node, struct subject *out) {
   scn_node *connection = scn_get(r, node, "connection"), *of_reader = scn_get(r, node, "reader");
   if (!connection == !of_reader) return scn_wrong(r, node, "server", "an entry has one of connection and reader");
-  int64_t n = MOCK_ANY;
-  *reader = of_reader != NULL;
-  if (!scn_get_int(r, node, *reader ? "reader" : "connection", 1, INT32_MAX, &n)) return false;
-  *number = (int)n;
+  int64_t from = MOCK_ANY, to = MOCK_ANY;
+  const char *key = of_reader ? "reader" : "connection";
+  if (!scn_get_range(r, node, key, 1, INT32_MAX, &from, &to)) return false;
+  if (to - from >= ENTRIES_MAX) return scn_wrong(r, node, key, "more than %d connections", ENTRIES_MAX);
+  *out = (struct subject){.reader = of_reader != NULL, .from = (int)from, .to = (int)to};
+  return true;
+}
+
+static bool read_subjects(struct scn_reader *r, scn_node *list, struct subject *out, size_t *entries) {
+  *entries = 0;
+  for (size_t i = 0; i < scn_size(list); i++) {
+    scn_node *node = scn_item(r, list, i);
+    if (!read_subject(r, node, &out[i])) return false;
+    *entries += (size_t)(out[i].to - out[i].from) + 1;
+    if (*entries > ENTRIES_MAX) return scn_wrong(r, node, "server", "more than %d connections", ENTRIES_MAX);
+  }
   return true;
 }
 
@@ -131,28 +151,45 @@ static bool check_merge(struct scn_reader *r, scn_node *list, size_t first, size
   return true;
 }
 
+/* Items before this one that speak of the same connection must not have a key of it. */
+static bool check_merges(struct scn_reader *r, scn_node *list, const struct subject *subjects, size_t i, int number) {
+  for (size_t j = 0; j < i; j++) {
+    const struct subject *s = &subjects[j];
+    if (++r->visited > SCN_NODES_MAX) {
+      return scn_wrong(r, scn_item(r, list, i), "server", "more than %d values", SCN_NODES_MAX);
+    }
+    if (s->reader != subjects[i].reader || number < s->from || number > s->to) continue;
+    if (!check_merge(r, list, j, i)) return false;
+  }
+  return true;
+}
+
+/* What the item says goes to the entry of that connection. */
+static bool read_into(struct scn_reader *r, scn_node *node, bool reader, int number, struct mock_entry *entries,
+                      struct mock_script *script) {
+  size_t at = 0;
+  while (at < script->entry_count && (entries[at].reader != reader || entries[at].connection != number)) at++;
+  if (at == script->entry_count) {
+    entries[at] = (struct mock_entry){.line = scn_line(node), .connection = number, .reader = reader};
+    script->entry_count++;
+  }
+  return scn_read_entry(r, node, &entries[at]) && scn_read_rules(r, node, &entries[at]);
+}
+
 static bool read_entries(struct scn_reader *r, scn_node *list, struct mock_script *script) {
   const size_t n = scn_size(list);
-  struct mock_entry *entries = scn_arena_array(r->arena, n, sizeof *entries);
-  size_t *of_item = scn_arena_array(r->arena, n, sizeof *of_item); /* entry that each item went to */
-  if (!entries || !of_item) return scn_no_memory(r);
+  size_t most = 0;
+  struct subject *subjects = scn_arena_array(r->arena, n, sizeof *subjects);
+  if (!subjects) return scn_no_memory(r);
+  if (!read_subjects(r, list, subjects, &most)) return false;
+  struct mock_entry *entries = scn_arena_array(r->arena, most, sizeof *entries);
+  if (!entries) return scn_no_memory(r);
   for (size_t i = 0; i < n; i++) {
     scn_node *node = scn_item(r, list, i);
-    bool reader = false;
-    int number = MOCK_ANY;
-    size_t at = 0;
-    if (!read_subject(r, node, &reader, &number)) return false;
-    while (at < script->entry_count && (entries[at].reader != reader || entries[at].connection != number)) at++;
-    if (at == script->entry_count) {
-      entries[at] = (struct mock_entry){.line = scn_line(node), .connection = number, .reader = reader};
-      script->entry_count++;
+    for (int number = subjects[i].from; number <= subjects[i].to; number++) {
+      if (!check_merges(r, list, subjects, i, number)) return false;
+      if (!read_into(r, node, subjects[i].reader, number, entries, script)) return false;
     }
-    for (size_t j = 0; j < i; j++) {
-      if (++r->visited > SCN_NODES_MAX) return scn_wrong(r, node, "server", "more than %d values", SCN_NODES_MAX);
-      if (of_item[j] == at && !check_merge(r, list, j, i)) return false;
-    }
-    of_item[i] = at;
-    if (!scn_read_entry(r, node, &entries[at]) || !scn_read_rules(r, node, &entries[at])) return false;
   }
   script->entries = entries;
   return true;

@@ -26,6 +26,7 @@ static void journal_line(void *ctx, const char *line, size_t n) {
 
 static struct mock_lws *start_mock(const struct scn_scenario *s, const struct world_options *w, struct observation *o) {
   struct mock_options mo = {.script = &s->server,
+                            .seed = world_seed(s, w),
                             .rows = MOCK_ROWS_FULL,
                             .journal = MOCK_JOURNAL_FULL,
                             .journal_hex = w->full_journal,

@@ -84,7 +84,7 @@ static void journal_call(void *ctx, const struct fault_trace *t) {
 
 static bool has_journal(const struct world *w) { return !w->guest || w->guest->journal; }
 
-static struct mock *make_mock(struct world *w, const struct scn_scenario *s, bool full_journal) {
+static struct mock *make_mock(struct world *w, const struct scn_scenario *s, const struct world_options *opt) {
   struct mock_options mo = {
       .clock = {w->sim, sim_now, sim_wall},
       .transport = {.ctx = w->sim,
@@ -97,9 +97,10 @@ static struct mock *make_mock(struct world *w, const struct scn_scenario *s, boo
                     .listen = open_listener,
                     .limit_read = peer_limit},
       .script = &s->server,
+      .seed = world_seed(s, opt),
       .rows = MOCK_ROWS_FULL,
       .journal = has_journal(w) ? MOCK_JOURNAL_FULL : MOCK_JOURNAL_OFF,
-      .journal_hex = full_journal,
+      .journal_hex = opt->full_journal,
       .journal_line = journal_line,
       .journal_ctx = w,
   };
@@ -149,7 +150,7 @@ static bool build(struct world *w, const struct scn_scenario *s, const struct wo
                               .seed = seed, .reset = sim_reset_hook, .reset_ctx = w->sim, .delay = sim_delay_hook,
                               .delay_ctx = w->sim, .on_call = has_journal(w) ? journal_call : NULL, .on_call_ctx = w};
   w->layer = faults_new(&fo);
-  w->mock = make_mock(w, s, opt->full_journal);
+  w->mock = make_mock(w, s, opt);
   if (!w->layer || !w->mock) return false;
   struct sim_server server = {w, server_accept, server_received, server_writable, server_ended, server_tick};
   sim_serve(w->sim, &server);

@@ -125,12 +125,19 @@ static void server(void **state) {
   refused_behind("server:\n  - {upgrade: accept}\n", "f.yaml:7: server: an entry has one of connection and reader");
   refused_behind("server:\n  - {connection: 1, ack: each}\n  - {connection: 1, ack: hold}\n",
                 "f.yaml:8: ack: given for this connection already, in the entry of line 7");
+  refused_behind("server:\n  - {connection: 1..9, ack: each}\n  - {connection: 7..12, ack: hold}\n",
+                "f.yaml:8: ack: given for this connection already, in the entry of line 7");
+  refused_behind("server:\n  - {connection: 1..1001}\n", "f.yaml:7: connection: more than 1000 connections");
+  refused_behind("server:\n  - {connection: 9..1}\n",
+                "f.yaml:7: connection: expected a whole number or a range such as 1..50 or one of any");
+  refused_behind("server:\n  - {connection: 1, reset: {at_frame: 0..4}}\n",
+                "f.yaml:7: at_frame: 0..4 is not within 1 and 9223372036854775807");
   refused_behind("server:\n  - {connection: 1, reset: {}}\n",
                 "f.yaml:7: reset: needs one of at_frame, at_byte, at_time and on, this has 0");
   refused_behind("server:\n  - {connection: 1, reset: {at_frame: 1, at_byte: 2}}\n",
                 "f.yaml:7: reset: needs one of at_frame, at_byte, at_time and on, this has 2");
   refused_behind("server:\n  - {connection: 1, ack: {up-to: 1, burst: 2}}\n",
-                "f.yaml:7: ack: mode, up-to, burst and lie exclude each other");
+                "f.yaml:7: ack: mode, up-to, burst, lag and lie exclude each other");
   refused_behind("server:\n  - {connection: 1, nack: {at_frame: 1}}\n",
           "f.yaml:7: status: missing: Status byte of the answer.");
   refused_behind("server:\n  - {connection: 1, raw: {hex: \"8\", at_frame: 1}}\n",

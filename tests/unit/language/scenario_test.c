@@ -140,6 +140,28 @@ static void entries(void **state) {
   assert_int_equal(s->server.refuse_connects, 3);
 }
 
+static void entries_for_many(void **state) {
+  (void)state;
+  const struct scn_scenario *s = read(HEAD CLIENT EXPECT "server:\n"
+      "  - {connection: 1..50, ack: {lag: 20}, reset: {at_frame: 40..400}}\n"
+      "  - {connection: 50, advertise: {cap: 4096}}\n  - {connection: 51, fin: {at_time: 0..5ms}}\n");
+  const struct mock_entry *e = s->server.entries;
+  assert_int_equal(s->server.entry_count, 51);
+  for (int i = 0; i < 50; i++) {
+    assert_int_equal(e[i].connection, i + 1);
+    assert_int_equal(e[i].ack, MOCK_ACK_LAG);
+    assert_int_equal(e[i].ack_value, 20);
+    assert_int_equal(e[i].rule_count, 1);
+    assert_int_equal(e[i].rules[0].n, 40);
+    assert_int_equal(e[i].rules[0].n_to, 400);
+    assert_int_equal(e[i].has_cap, i == 49);
+  }
+  assert_int_equal(e[50].ack, MOCK_ACK_SERVER);
+  assert_int_equal(e[50].rules[0].trigger, MOCK_AT_TIME);
+  assert_int_equal(e[50].rules[0].n, 0);
+  assert_int_equal(e[50].rules[0].n_to, 5000000);
+}
+
 static void rules(void **state) {
   (void)state;
   const struct scn_scenario *s = read(HEAD CLIENT EXPECT "server:\n  - connection: 1\n"
@@ -324,7 +346,7 @@ static void server_script(void **state) {
 int main(void) {
 #define T(f) cmocka_unit_test_teardown(f, forget)
   const struct CMUnitTest tests[] = {
-    T(defaults), T(top), T(steps), T(entries), T(rules), T(faults), T(facts),
+    T(defaults), T(top), T(steps), T(entries), T(entries_for_many), T(rules), T(faults), T(facts),
     T(facts_of_the_simulated_world), T(matrix_cross), T(matrix_lines), T(server_script),
   };
 #undef T

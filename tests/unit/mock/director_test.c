@@ -137,6 +137,34 @@ static void ack_burst_collects_k_for_one_write(void **state) {
   rig_stop(&x.r);
 }
 
+static void ack_lag_stays_so_many_behind(void **state) {
+  (void)state;
+  struct mock_rule release = {.trigger = MOCK_AT_FRAME, .n = 9, .action = MOCK_DO_RELEASE};
+  struct play x;
+  begin(&x, (struct mock_entry){.ack = MOCK_ACK_LAG, .ack_value = 3, .rules = &release, .rule_count = 1});
+  past_101(&x);
+  rows(&x, 0, 2);
+  assert_int_equal(x.p->out_n, 0);
+  each_row(&x, 3, 4);
+  assert_string_equal(rig_said(x.p), "ok(0) ok(1)");
+  rig_frame(&b, 0x89, "x", 1); /* whoever asks is told all */
+  rows(&x, 1, 0);
+  assert_string_equal(rig_said(x.p), "ok(0) ok(1) ok(4) pong(1)");
+  rows(&x, 5, 7); /* 3 behind is 4 at most: told already */
+  assert_string_equal(rig_said(x.p), "ok(0) ok(1) ok(4) pong(1)");
+  rows(&x, 8, 8); /* the ninth message: released before it is answered, then as the server */
+  assert_string_equal(rig_said(x.p), "ok(0) ok(1) ok(4) pong(1) ok(7) ok(8)");
+  rig_stop(&x.r);
+
+  begin(&x, (struct mock_entry){.ack = MOCK_ACK_LAG, .ack_value = 20});
+  past_101(&x);
+  rows(&x, 0, 3);
+  rig_frame(&b, 0x88, "\x03\xe8", 2);
+  rows(&x, 1, 0);
+  assert_string_equal(rig_said(x.p), "ok(3) close 1000");
+  rig_stop(&x.r);
+}
+
 static void ack_lie_then_the_truth(void **state) {
   (void)state;
   struct play x;
@@ -570,6 +598,54 @@ static void a_rule_fires_once_a_connection_and_in_its_order(void **state) {
   rig_stop(&x.r);
 }
 
+/* The number that a rule with a range takes on connections 1 to 50. */
+static void numbers_of(const struct mock_rule *rule, uint64_t seed, int64_t out[50]) {
+  const struct mock_entry entry = {.rules = rule, .rule_count = 1};
+  for (uint64_t conn = 1; conn <= 50; conn++) {
+    struct mock_director d;
+    assert_true(mock_director_init(&d, &entry, NULL, seed << 32 | conn));
+    out[conn - 1] = mock_director_number(&d, rule);
+    mock_director_free(&d);
+  }
+}
+
+static void a_range_gives_each_connection_its_own_number(void **state) {
+  (void)state;
+  const struct mock_rule rule = {.trigger = MOCK_AT_FRAME, .n = 40, .n_to = 44, .action = MOCK_DO_RESET};
+  int64_t one[50], again[50], other[50];
+  bool seen[5] = {false};
+  numbers_of(&rule, 1, one);
+  numbers_of(&rule, 1, again);
+  numbers_of(&rule, 2, other);
+  for (int i = 0; i < 50; i++) {
+    assert_in_range(one[i], 40, 44);
+    seen[one[i] - 40] = true;
+  }
+  for (int i = 0; i < 5; i++) assert_true(seen[i]);
+  assert_memory_equal(one, again, sizeof one);
+  assert_memory_not_equal(one, other, sizeof one);
+  char text[64];
+  mock_rule_text(&rule, text, sizeof text);
+  assert_string_equal(text, "reset at frame 40..44");
+}
+
+/* It fires at that number, at no other of the range. */
+static void a_range_fires_at_the_number_chosen(void **state) {
+  (void)state;
+  struct mock_rule rule = {.trigger = MOCK_AT_FRAME, .n = 3, .n_to = 9, .action = MOCK_DO_RESET};
+  struct play x;
+  begin_rule(&x, &rule);
+  int read = 0;
+  while (x.p->conn && read < 20) {
+    rows(&x, read, read);
+    read++;
+  }
+  assert_in_range(read, 3, 9);
+  assert_string_equal(rig_conn(&x.r, 1).end, "script reset");
+  assert_int_equal(rig_conn(&x.r, 1).frames, read);
+  rig_stop(&x.r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(ack_each_answers_every_message_but_deferred_ones),
@@ -577,6 +653,7 @@ int main(void) {
     cmocka_unit_test(ack_hold_says_nothing_until_released),
     cmocka_unit_test(ack_upto_speaks_once),
     cmocka_unit_test(ack_burst_collects_k_for_one_write),
+    cmocka_unit_test(ack_lag_stays_so_many_behind),
     cmocka_unit_test(ack_lie_then_the_truth),
     cmocka_unit_test(a_delayed_ok_leaves_exactly_then),
     cmocka_unit_test(ack_deferred_is_a_deviation),
@@ -600,6 +677,8 @@ int main(void) {
     cmocka_unit_test(a_rule_at_a_time_needs_no_traffic),
     cmocka_unit_test(entries_find_their_connections_and_what_never_came_is_told),
     cmocka_unit_test(a_rule_fires_once_a_connection_and_in_its_order),
+    cmocka_unit_test(a_range_gives_each_connection_its_own_number),
+    cmocka_unit_test(a_range_fires_at_the_number_chosen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
