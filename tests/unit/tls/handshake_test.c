@@ -213,14 +213,15 @@ static void no_client_certificate(void **state) {
  * which says nothing (RFC 8446, 5.1). */
 static void a_flipped_bit(void **state) {
   (void)state;
-  size_t flight = 0;
-  for (size_t at = 0; at == 0 || at < flight; at++) {
+  size_t flight = SIZE_MAX; /* not always the same: signatures differ in length */
+  for (size_t at = 0; at < flight; at++) {
     struct rig r;
     set_up(&r);
     assert_int_equal(r.c.ops.net->send(r.c.ops.net_ctx, r.c.sock, "x", 1), -EAGAIN);
     tk_serve(&r.k, 0);
-    flight = r.k.conns[0].to_client.n;
-    r.k.conns[0].to_client.p[at] ^= 0x01;
+    if (r.k.conns[0].to_client.n < flight) flight = r.k.conns[0].to_client.n;
+    if (at < flight) r.k.conns[0].to_client.p[at] ^= 0x01;
+    else r.k.conns[0].to_client.n = 0; /* a shorter flight than all before: nothing left to flip */
     r.k.conns[0].server_fin = true; /* a length that grew must not wait for more */
     ssize_t sent = -EAGAIN;
     for (int i = 0; i < 3 && sent == -EAGAIN; i++) sent = r.c.ops.net->send(r.c.ops.net_ctx, r.c.sock, "x", 1);
