@@ -17,6 +17,8 @@ static bool check_name(struct scn_reader *r, scn_node *key) {
   const char *name = key_text(key);
   if (!*name || name[strspn(name, letters)]) return scn_wrong(r, key, "matrix", "names are letters, digits and _");
   if (strcmp(name, "server") == 0) return scn_wrong(r, key, "matrix", "${server} is the address of the mock");
+  if (strcmp(name, "port") == 0) return scn_wrong(r, key, "matrix", "${port} is the port of the mock");
+  if (strcmp(name, "ca") == 0) return scn_wrong(r, key, "matrix", "${ca} is the file with the CA of the world tls");
   return true;
 }
 

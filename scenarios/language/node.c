@@ -103,8 +103,15 @@ static const char *nearest_variable(struct scn_reader *r, const char *name) {
   return best;
 }
 
-/* Writes the text with its variables replaced; counts only if out is NULL. ${server}
- * belongs to the runner, who alone knows the port, and stays. */
+/* ${server}, ${port} and ${ca} belong to the runner, who alone knows them, and stay. */
+static bool of_the_runner(const char *name, size_t n) {
+  static const char *const names[] = {"server", "port", "ca"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0) return true;
+  return false;
+}
+
+/* Writes the text with its variables replaced; counts only if out is NULL. */
 static bool expand(struct scn_reader *r, scn_node *node, char *out, size_t *length) {
   const char *text = raw(node);
   size_t n = 0;
