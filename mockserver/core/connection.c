@@ -14,6 +14,7 @@ struct mock_conn *mock_conn_new(struct mock *m, void *peer) {
   c->peer = peer;
   c->link = ++m->links;
   c->upgrade_at_ns = INT64_MAX;
+  mock_pieces_init(&c->pieces, NULL);
   c->director.upgraded_ns = -1;
   mock_mask_keys_init(&c->mask_keys);
   c->mask_keys.over = m->options.replayed;
@@ -141,20 +142,29 @@ static void after_write(struct mock_conn *c) {
   }
 }
 
-static void write_out(struct mock_conn *c) {
+/* The first `most` bytes of `out`, in one write. */
+static void write_some(struct mock_conn *c, size_t most) {
   struct mock *m = c->m;
   struct mock_transport *t = &m->options.transport;
   if (c->stage == MOCK_STAGE_WS && !c->reader) m->facts.writes++;
   mock_journal_flush(&m->journal);
-  long took = t->write(t->ctx, c->peer, c->out.p, c->out.n);
+  long took = t->write(t->ctx, c->peer, c->out.p, most);
   if (took < 0) {
     t->reset(t->ctx, c->peer); /* so that the transport lets go of it in every case */
     mock_conn_ended(c, "gone");
     return;
   }
-  size_t n = (size_t)took < c->out.n ? (size_t)took : c->out.n;
+  size_t n = (size_t)took < most ? (size_t)took : most;
   mock_out_drop_front(&c->out, n);
-  c->blocked = c->out.n > 0;
+  mock_pieces_took(&c->pieces, n, m->now_ns);
+  c->blocked = n < most;
+}
+
+static void write_out(struct mock_conn *c) {
+  size_t may;
+  while (!c->dead && !c->blocked && (may = mock_pieces_allow(&c->pieces, c->out.n, c->m->now_ns)) > 0) {
+    write_some(c, may);
+  }
 }
 
 void mock_conn_flush(struct mock_conn *c) {
@@ -165,7 +175,7 @@ void mock_conn_flush(struct mock_conn *c) {
     mock_conn_ended(c, "out of memory");
     return;
   }
-  if (c->out.n > 0 && !c->blocked) write_out(c);
+  write_out(c);
   if (!c->dead) after_write(c);
 }
 
@@ -215,6 +225,7 @@ static void earlier(int64_t *at, int64_t candidate) {
 
 int64_t mock_conn_due(const struct mock_conn *c) {
   int64_t at = c->upgrade_at_ns, now = c->m->now_ns;
+  earlier(&at, c->pieces.at_ns);
   if (c->stage != MOCK_STAGE_WS) return at;
   earlier(&at, mock_answers_next_ns(&c->answers));
   earlier(&at, mock_director_next_time(&c->director));
@@ -225,6 +236,7 @@ int64_t mock_conn_due(const struct mock_conn *c) {
 
 void mock_conn_tick(struct mock_conn *c) {
   if (c->stage == MOCK_STAGE_DELAYED && c->upgrade_at_ns <= c->m->now_ns) mock_conn_answer_head(c);
+  if (!c->dead && c->pieces.at_ns <= c->m->now_ns) mock_conn_flush(c);
   if (c->dead || c->stage != MOCK_STAGE_WS) return;
   mock_conn_release_answers(c, c->m->now_ns);
   mock_conn_fire(c, MOCK_AT_TIME, false, c->next_seq - 1);

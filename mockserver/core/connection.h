@@ -23,6 +23,7 @@
 #include "core/mask_keys.h"
 #include "core/mock.h"
 #include "core/out.h"
+#include "core/pieces.h"
 #include "core/repeat.h"
 #include "core/tables.h"
 #include "core/upgrade.h"
@@ -116,6 +117,7 @@ struct mock_conn {
 
   struct mock_answers answers;
   struct mock_out out;
+  struct mock_pieces pieces; /* of the answer to the upgrade */
   bool blocked;             /* the transport took less than `out` */
   bool mute;                /* nothing is answered any more (FIN sent, or a black hole) */
   bool blackhole;

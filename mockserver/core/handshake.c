@@ -165,6 +165,7 @@ static void note_habits(struct mock_conn *c, const struct mock_verdict *v) {
 void mock_conn_answer_head(struct mock_conn *c) {
   struct mock_verdict v = mock_request_judge(&c->request, role_of(c));
   c->upgrade_at_ns = INT64_MAX;
+  mock_pieces_init(&c->pieces, c->entry);
   note_fault(c, &v);
   note_habits(c, &v);
 

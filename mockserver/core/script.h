@@ -122,6 +122,9 @@ struct mock_entry {
   const char *body;
   int64_t upgrade_delay_ns;
   int64_t die_after_bytes;
+  int64_t upgrade_cut_bytes;   /* the answer's first so many bytes, the pause, the rest; 0 = no cut */
+  int64_t upgrade_piece_bytes; /* the answer leaves so many bytes a write, a pause between; 0 = in one write */
+  int64_t upgrade_pause_ns;
 
   bool has_cap; int64_t cap;           /* X-QWP-Max-Batch-Size; <= 0 = leave the header out */
   const char *version;                 /* value of X-QWP-Version, NULL = 1, "" = leave it out */

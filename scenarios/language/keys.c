@@ -142,8 +142,8 @@ const struct scn_key scn_keys[] = {
 
   /* ---- server entries ---- */
   {"server", "connection", SCN_IS_INT | SCN_IS_RANGE | SCN_IS_CHOICE, "any", NULL, "",
-   "Number of the ingress connection, from 1, or a range of them, each of which must come, or any: each without an entry "
-   "of its own.", "connection: 1..50"},
+   "Number of the ingress connection, from 1, or a range of them, each of which must come, or any: each without an "
+   "entry of its own.", "connection: 1..50"},
   {"server", "reader", SCN_IS_INT | SCN_IS_CHOICE, "any", NULL, "", "The same for connections to the reader endpoint.",
    "reader: 1"},
   {"server", "upgrade", SCN_IS_CHOICE | SCN_IS_MAP, "accept|die|hang", "upgrade", "accept",
@@ -200,6 +200,12 @@ const struct scn_key scn_keys[] = {
   {"upgrade", "body", SCN_IS_TEXT, NULL, NULL, "", "Body of a refusal.", "body: Unauthorized"},
   {"upgrade", "delay", SCN_IS_DURATION, NULL, NULL, "0", "Answers this much later.", "delay: 100ms"},
   {"upgrade", "die_after", SCN_IS_SIZE, NULL, NULL, "", "RST after so many bytes of the answer.", "die_after: 20"},
+  {"upgrade", "cut", SCN_IS_SIZE, NULL, NULL, "", "The answer's first so many bytes, the pause, then the rest.",
+   "cut: 90"},
+  {"upgrade", "pieces", SCN_IS_SIZE, NULL, NULL, "", "The answer leaves so many bytes a write, a pause between two.",
+   "pieces: 1"},
+  {"upgrade", "pause", SCN_IS_DURATION, NULL, NULL, "1ms", "The pause of cut and pieces; 0: only the writes are cut.",
+   "pause: 5ms"},
   {"upgrade", "raw", SCN_IS_TEXT, NULL, NULL, "", "Answers this instead; the connection stays.",
    "raw: \"HTTP/1.1 200 OK\\r\\n\\r\\n\""},
 
@@ -213,7 +219,8 @@ const struct scn_key scn_keys[] = {
   {"ack", "burst", SCN_IS_INT, NULL, NULL, "", "Collects so many single OKs and emits them in one write.",
    "burst: 5100"},
   {"ack", "lag", SCN_IS_INT, NULL, NULL, "",
-   "Each message brings the OK of the one so many before it; the rest is acknowledged on Ping, Close, error and release.",
+   "Each message brings the OK of the one so many before it; the rest is acknowledged on Ping, Close, error and "
+   "release.",
    "lag: 20"},
   {"ack", "lie", SCN_IS_INT, NULL, NULL, "", "After the first message an OK of this sequence, then as the real server.",
    "lie: 100"},
@@ -283,7 +290,8 @@ const struct scn_key scn_keys[] = {
    "of a range each call takes one value, seeded.",
    "do: short 1..7"},
   {"fault", "every", SCN_IS_INT, NULL, NULL, "1",
-   "At each such matching call only, from the nth on: 2 without nth is the 2nd, the 4th, ...; for ever, unless times says.",
+   "At each such matching call only, from the nth on: 2 without nth is the 2nd, the 4th, ...; for ever, unless times "
+   "says.",
    "every: 2"},
   {"fault", "times", SCN_IS_INT | SCN_IS_CHOICE, "forever", NULL, "1", "How often in a row.", "times: 20"},
   {"fault", "until", SCN_IS_CHOICE, "connected|released", NULL, "", "Event that ends it, in place of times.",

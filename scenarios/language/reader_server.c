@@ -24,6 +24,22 @@ static bool read_headers(struct scn_reader *r, scn_node *map, struct mock_entry 
   return true;
 }
 
+/* How the answer leaves, whatever it is. */
+static bool read_pieces(struct scn_reader *r, scn_node *map, struct mock_entry *e) {
+  if (!scn_get_size(r, map, "cut", 1, INT32_MAX, &e->upgrade_cut_bytes)) return false;
+  if (!scn_get_size(r, map, "pieces", 1, INT32_MAX, &e->upgrade_piece_bytes)) return false;
+  const bool cut = e->upgrade_cut_bytes > 0, pieces = e->upgrade_piece_bytes > 0;
+  if (cut && pieces) return scn_wrong(r, map, "upgrade", "cut and pieces exclude each other");
+  if ((cut || pieces) && scn_get(r, map, "die_after")) {
+    return scn_wrong(r, map, "upgrade", "an answer that dies has no cut and no pieces: die_after says where it ends");
+  }
+  if (!cut && !pieces && scn_get(r, map, "pause")) {
+    return scn_wrong(r, scn_get(r, map, "pause"), "pause", "belongs to cut or pieces; delay is the time before an answer");
+  }
+  e->upgrade_pause_ns = 1000000;
+  return scn_get_duration(r, map, "pause", &e->upgrade_pause_ns);
+}
+
 /* The mapping's keys exclude each other where they are different answers. */
 static bool read_upgrade_map(struct scn_reader *r, scn_node *map, struct mock_entry *e) {
   int64_t status = 0;
@@ -33,7 +49,7 @@ static bool read_upgrade_map(struct scn_reader *r, scn_node *map, struct mock_en
   if (!read_headers(r, scn_get(r, map, "headers"), e)) return false;
   if (!scn_get_duration(r, map, "delay", &e->upgrade_delay_ns)) return false;
   if (!scn_get_size(r, map, "die_after", 0, INT32_MAX, &e->die_after_bytes)) return false;
-  if (!scn_get_text(r, map, "raw", &raw)) return false;
+  if (!scn_get_text(r, map, "raw", &raw) || !read_pieces(r, map, e)) return false;
   const bool die = scn_get(r, map, "die_after") != NULL;
   if ((status != 0) + (raw != NULL) + die > 1) {
     return scn_wrong(r, map, "upgrade", "status, die_after and raw exclude each other");

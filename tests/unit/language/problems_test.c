@@ -75,6 +75,8 @@ static void counters(void **state) {
           "expect: {io.trace: [9999 x poll_w, 2 x poll_w]}\n", "f.yaml:5: io.trace: more than 10000 calls");
   refused("claim: It holds.\ncites: [A-1]\nkills: [m]\nclient: {config: x}\nexpect: {time.virtual_ns: 5}\n",
           "f.yaml:5: time.virtual_ns: is known in the simulated world only: write expect_sim");
+  refused_behind("worlds: [live]\nworlds_may_differ: Whenever it drops.\n",
+                 "f.yaml:7: worlds_may_differ: this scenario has one world only, so there is nothing to compare; leave it out");
   refused_behind("worlds: [live]\nexpect_sim: {loop.sent: 8}\n",
                  "f.yaml:7: expect_sim: the scenario does not run in the world sim");
 }
@@ -136,6 +138,12 @@ static void server(void **state) {
                 "f.yaml:7: reset: needs one of at_frame, at_byte, at_time and on, this has 0");
   refused_behind("server:\n  - {connection: 1, reset: {at_frame: 1, at_byte: 2}}\n",
                 "f.yaml:7: reset: needs one of at_frame, at_byte, at_time and on, this has 2");
+  refused_behind("server:\n  - {connection: 1, upgrade: {cut: 1, pieces: 2}}\n",
+                "f.yaml:7: upgrade: cut and pieces exclude each other");
+  refused_behind("server:\n  - {connection: 1, upgrade: {cut: 1, die_after: 2}}\n",
+                "f.yaml:7: upgrade: an answer that dies has no cut and no pieces: die_after says where it ends");
+  refused_behind("server:\n  - {connection: 1, upgrade: {pause: 1ms}}\n",
+                "f.yaml:7: pause: belongs to cut or pieces; delay is the time before an answer");
   refused_behind("server:\n  - {connection: 1, ack: {up-to: 1, burst: 2}}\n",
                 "f.yaml:7: ack: mode, up-to, burst, lag and lie exclude each other");
   refused_behind("server:\n  - {connection: 1, nack: {at_frame: 1}}\n",

@@ -54,11 +54,13 @@ static void top(void **state) {
   (void)state;
   const struct scn_scenario *s = read(HEAD CLIENT EXPECT
       "worlds: [sim, tls]\nallow: [loss, doubles]\nprofile: jul2026\ndisputed: C-17.\nconnections: any\nseed: 7\n"
+      "worlds_may_differ: The drop comes when it comes.\n"
       "net: {delay: 10us, send_buffer: 4KiB, recv_buffer: 1, chunk_max: 7, peer_inside_send: true}\n");
   assert_true(s->worlds[SCN_SIM] && !s->worlds[SCN_LIVE] && s->worlds[SCN_TLS]);
   assert_int_equal(s->allow, SCN_ALLOW_LOSS | SCN_ALLOW_DOUBLES);
   assert_string_equal(s->profile, "jul2026");
   assert_string_equal(s->disputed, "C-17.");
+  assert_string_equal(s->worlds_may_differ, "The drop comes when it comes.");
   assert_true(s->any_connections);
   assert_int_equal(s->seed, 7);
   assert_int_equal(s->net.delay_ns, 10000);
@@ -144,7 +146,8 @@ static void entries_for_many(void **state) {
   (void)state;
   const struct scn_scenario *s = read(HEAD CLIENT EXPECT "server:\n"
       "  - {connection: 1..50, ack: {lag: 20}, reset: {at_frame: 40..400}}\n"
-      "  - {connection: 50, advertise: {cap: 4096}}\n  - {connection: 51, fin: {at_time: 0..5ms}}\n");
+      "  - {connection: 50, upgrade: {cut: 90, pause: 5ms}, advertise: {cap: 4096}}\n"
+      "  - {connection: 51, upgrade: {pieces: 1}, fin: {at_time: 0..5ms}}\n");
   const struct mock_entry *e = s->server.entries;
   assert_int_equal(s->server.entry_count, 51);
   for (int i = 0; i < 50; i++) {
@@ -156,6 +159,11 @@ static void entries_for_many(void **state) {
     assert_int_equal(e[i].rules[0].n_to, 400);
     assert_int_equal(e[i].has_cap, i == 49);
   }
+  assert_int_equal(e[49].upgrade, MOCK_UPGRADE_ACCEPT);
+  assert_int_equal(e[49].upgrade_cut_bytes, 90);
+  assert_int_equal(e[49].upgrade_pause_ns, 5000000);
+  assert_int_equal(e[50].upgrade_piece_bytes, 1);
+  assert_int_equal(e[50].upgrade_pause_ns, 1000000);
   assert_int_equal(e[50].ack, MOCK_ACK_SERVER);
   assert_int_equal(e[50].rules[0].trigger, MOCK_AT_TIME);
   assert_int_equal(e[50].rules[0].n, 0);
