@@ -125,7 +125,7 @@ static bool expand(struct scn_reader *r, scn_node *node, char *out, size_t *leng
     const size_t name_n = (size_t)(close - text) - 2;
     const char *value = variable(r, text + 2, name_n);
     if (value && strlen(value) > SCN_FILE_BYTES_MAX) return scn_no_memory(r);
-    if (!value && (name_n != 6 || memcmp(text + 2, "server", 6) != 0)) {
+    if (!value && !of_the_runner(text + 2, name_n)) {
       char name[64];
       snprintf(name, sizeof name, "%.*s", (int)(name_n < 40 ? name_n : 40), text + 2);
       return scn_wrong_near(r, node, name, "name", nearest_variable(r, name), "no such name in matrix");

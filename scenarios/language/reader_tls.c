@@ -72,8 +72,8 @@ static bool check_plain(struct scn_reader *r, scn_node *root, const struct scn_s
   return scn_wrong(r, scn_get(r, client, "config"), "config", "wss speaks TLS: the scenario needs worlds: [tls]");
 }
 
-/* The fault layer lies below TLS: it sees records of 16 KiB at most, and neither frames nor the order of the ones
- * among them. */
+/* The fault layer lies below TLS: its calls carry records of 16 KiB at most. What is true of them in plain is not true
+ * here, and the other way round. */
 static bool is_call_count(const struct scn_fact *f) {
   static const char *const calls[] = {"io.send",    "io.recv",    "io.ctl_send", "io.hs_send",  "io.hs_recv",  "io.hs_wait",
                                       "io.poll_w",  "io.poll_r",  "io.idle",     "io.flush",    "io.flush_empty",
