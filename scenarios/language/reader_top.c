@@ -73,12 +73,23 @@ static bool read_net(struct scn_reader *r, scn_node *root, struct scn_net *net) 
          scn_get_bool(r, map, "peer_inside_send", &net->peer_inside_send);
 }
 
+/* A scenario that is exact is compared whole: the key is for those that cannot be. */
+static bool read_difference(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
+  if (!scn_get_text(r, root, "worlds_may_differ", &s->worlds_may_differ)) return false;
+  int worlds = 0;
+  for (int w = 0; w < SCN_WORLDS; w++) worlds += s->worlds[w];
+  if (!s->worlds_may_differ || worlds > 1) return true;
+  return scn_wrong(r, scn_get(r, root, "worlds_may_differ"), "worlds_may_differ",
+                   "this scenario has one world only, so there is nothing to compare; leave it out");
+}
+
 bool scn_read_top(struct scn_reader *r, scn_node *root, struct scn_scenario *s) {
   int64_t seed = 0;
   int connections = 0;
   if (!read_claim(r, root, s) || !read_reasons(r, root, s)) return false;
   if (!read_worlds(r, root, s) || !read_allow(r, root, s) || !read_net(r, root, &s->net)) return false;
   if (!scn_get_text(r, root, "profile", &s->profile) || !scn_get_text(r, root, "disputed", &s->disputed)) return false;
+  if (!read_difference(r, root, s)) return false;
   if (!scn_get_int(r, root, "seed", 0, INT64_MAX, &seed)) return false;
   if (!scn_get_choice(r, root, "connections", "scripted|any", &connections, NULL)) return false;
   s->seed = (uint64_t)seed;

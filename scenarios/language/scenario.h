@@ -114,6 +114,7 @@ struct scn_scenario {
   bool worlds[SCN_WORLDS];
   const char *profile;     /* of the client under test; NULL = none */
   const char *disputed;    /* reason, or NULL */
+  const char *worlds_may_differ; /* why scheduling may change frames and watermarks here, or NULL */
   unsigned allow;
   bool any_connections;    /* connections: any */
 

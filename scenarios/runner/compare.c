@@ -39,7 +39,7 @@ static enum verdict run_way(struct job *j, const struct way *way, const struct w
   enum verdict v = o.harness[0] ? VERDICT_ERROR : o.unsupported[0] ? VERDICT_UNSUPPORTED : VERDICT_PASSED;
   if (v != VERDICT_PASSED)
     snprintf(j->why, sizeof j->why, "%s: %s: %s", s.path, way->name, o.harness[0] ? o.harness : o.unsupported);
-  else if (!normal_write(&o, normal)) {
+  else if (!(s.worlds_may_differ ? normal_write_union : normal_write)(&o, normal)) {
     snprintf(j->why, sizeof j->why, "%s: %s: a line of the journal is no JSON object", s.path, way->name);
     v = VERDICT_ERROR;
   }
