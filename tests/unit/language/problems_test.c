@@ -77,8 +77,6 @@ static void counters(void **state) {
           "f.yaml:5: time.virtual_ns: is known in the simulated world only: write expect_sim");
   refused_behind("worlds: [live]\nworlds_may_differ: Whenever it drops.\n",
                  "f.yaml:7: worlds_may_differ: this scenario has one world only, so there is nothing to compare; leave it out");
-  refused_behind("worlds: [live]\nworlds_may_differ: Whenever it drops.\n",
-                 "f.yaml:7: worlds_may_differ: this scenario has one world only, so there is nothing to compare; leave it out");
   refused_behind("worlds: [live]\nexpect_sim: {loop.sent: 8}\n",
                  "f.yaml:7: expect_sim: the scenario does not run in the world sim");
 }
