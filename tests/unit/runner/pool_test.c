@@ -72,6 +72,30 @@ static void end_at_the_second(struct job *j, const struct world_options *w, int 
   pass(j, w, fd);
 }
 
+static void bus_error_at_the_second(struct job *j, const struct world_options *w, int fd) {
+  signal(SIGBUS, SIG_DFL); /* the test program has a handler for it */
+  if (number(j) == 1) raise(SIGBUS);
+  pass(j, w, fd);
+}
+
+/* Somebody's alarm, not ours: no time was over. */
+static void alarm_at_the_second(struct job *j, const struct world_options *w, int fd) {
+  if (number(j) == 1) raise(SIGALRM);
+  pass(j, w, fd);
+}
+
+/* Deaf to whatever can be caught, and stopped besides: as a thread that waits for ever in a system call, or worse. */
+static void stop_at_the_second(struct job *j, const struct world_options *w, int fd) {
+  if (number(j) == 1) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    raise(SIGSTOP);
+    for (;;) pause();
+  }
+  pass(j, w, fd);
+}
+
 static void fail_the_last(struct job *j, const struct world_options *w, int fd) {
   pass(j, w, fd);
   if (number(j) + 1 == jobs.count) j->verdict = VERDICT_FAILED;
@@ -112,6 +136,8 @@ static void a_job_that_a_worker_dies_of_is_an_error_and_the_others_run(void **st
   } deaths[] = {
       {die_at_the_second, "x.yaml: the process that ran it died of signal 9 (Killed)"},
       {end_at_the_second, "x.yaml: the process that ran it ended with exit code 9"},
+      {bus_error_at_the_second, "x.yaml: the process that ran it died of signal 7 (Bus error)"},
+      {alarm_at_the_second, "x.yaml: the process that ran it died of signal 14 (Alarm clock)"},
   };
   for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++) {
     begin(5);
@@ -122,6 +148,54 @@ static void a_job_that_a_worker_dies_of_is_an_error_and_the_others_run(void **st
     assert_int_equal(told, 5);
     assert_string_equal(jobs.trouble, "");
     assert_int_equal(jobs_exit_code(&jobs), 3);
+    end(NULL);
+  }
+}
+
+static void a_job_that_hangs_is_ended_and_the_others_run(void **state) {
+  (void)state;
+  for (int workers = 1; workers <= 3; workers += 2) {
+    begin(5);
+    struct pool_options o = {.workers = workers, .journal_fd = -1, .job_limit_ns = 1000000000, .on_done = count,
+                             .run = stop_at_the_second};
+    assert_true(pool_run(&jobs, &o));
+    assert_int_equal(jobs.at[1].verdict, VERDICT_ERROR);
+    assert_string_equal(jobs.at[1].why, "x.yaml: hangs: ended after 1 s of real time");
+    assert_int_equal(jobs_with(&jobs, VERDICT_PASSED), 4);
+    assert_int_equal(told, 5);
+    assert_int_equal(jobs_exit_code(&jobs), 3);
+    end(NULL);
+  }
+}
+
+/* One deadline for all of them, whatever their number: it does not grow with the jobs that hang. */
+static void the_run_as_a_whole_is_bounded(void **state) {
+  (void)state;
+  begin(5);
+  struct pool_options o = {.workers = 1, .journal_fd = -1, .job_limit_ns = INT64_MAX, .run_limit_ns = 1000000000,
+                           .on_done = count, .run = stop_at_the_second};
+  assert_true(pool_run(&jobs, &o));
+  assert_int_equal(jobs.at[0].verdict, VERDICT_PASSED);
+  assert_string_equal(jobs.at[1].why, "x.yaml: was not run to its end: the time of the whole run, 1 s, was over");
+  for (size_t i = 2; i < 5; i++)
+    assert_string_equal(jobs.at[i].why, "x.yaml: was not begun: the time of the whole run, 1 s, was over");
+  assert_int_equal(jobs_with(&jobs, VERDICT_ERROR), 4);
+  assert_int_equal(told, 5);
+  assert_int_equal(jobs_exit_code(&jobs), 3);
+}
+
+static void what_is_done_before_the_run_is_not_run(void **state) {
+  (void)state;
+  for (int workers = 0; workers <= 2; workers++) {
+    begin(3);
+    jobs.at[1].done = true;
+    jobs.at[1].verdict = VERDICT_ERROR;
+    struct pool_options o = {.workers = workers, .in_process = workers == 0, .journal_fd = -1, .job_limit_ns = INT64_MAX,
+                             .on_done = count, .run = pass};
+    assert_true(pool_run(&jobs, &o));
+    assert_int_equal(told, 2);
+    assert_int_equal(jobs.at[1].verdict, VERDICT_ERROR);
+    assert_int_equal(jobs_with(&jobs, VERDICT_PASSED), 2);
     end(NULL);
   }
 }
@@ -161,6 +235,9 @@ int main(void) {
       cmocka_unit_test_teardown(all_pass, end),
       cmocka_unit_test_teardown(a_worker_that_ends_badly_after_its_jobs_is_trouble, end),
       cmocka_unit_test_teardown(a_job_that_a_worker_dies_of_is_an_error_and_the_others_run, end),
+      cmocka_unit_test_teardown(a_job_that_hangs_is_ended_and_the_others_run, end),
+      cmocka_unit_test_teardown(the_run_as_a_whole_is_bounded, end),
+      cmocka_unit_test_teardown(what_is_done_before_the_run_is_not_run, end),
       cmocka_unit_test_teardown(a_failure_is_one_with_and_without_workers, end),
       cmocka_unit_test_teardown(a_job_that_was_never_done_is_an_error, end),
   };

@@ -107,6 +107,55 @@ static void fewer_rows_than_the_steps_publish_are_red(void **state) {
   end();
 }
 
+/* ---- no evidence is no proof (CASE-100) ---- */
+
+#define RSS HEAD CLIENT SERVER "expect: {client.rss: \"< 100000000\"}\n"
+
+static void memory_that_nobody_looked_at_is_an_error(void **state) {
+  (void)state;
+  begin(RSS);
+  seen.world = SCN_LIVE;
+  facts_number(&seen.facts, "client.samples", 0);
+  assert_int_equal(judged(), VERDICT_ERROR);
+  assert_string_equal(why, "x.yaml: 0 samples for client.rss: no evidence is no proof");
+  seen.client_ok = false; /* what went wrong is known here, and it is the client's */
+  assert_int_equal(judged(), VERDICT_FAILED);
+  seen.client_ok = true;
+  facts_number(&seen.facts, "client.samples", 2);
+  facts_number(&seen.facts, "client.rss", 100000000);
+  assert_int_equal(judged(), VERDICT_FAILED);
+  facts_number(&seen.facts, "client.rss", 99999999);
+  assert_int_equal(judged(), VERDICT_PASSED);
+  end();
+}
+
+static void memory_in_a_world_without_it_is_unsupported(void **state) {
+  (void)state;
+  begin(RSS);
+  assert_int_equal(judged(), VERDICT_UNSUPPORTED);
+  assert_string_equal(why, "x.yaml: client.rss does not exist in the simulated world, where the client is no process of "
+                           "its own");
+  end();
+}
+
+static void a_balance_that_could_not_be_taken_is_an_error(void **state) {
+  (void)state;
+  begin(GOOD);
+  seen.world = SCN_LIVE;
+  seen.own_client = true;
+  facts_number(&seen.facts, "mem.live", 0);
+  facts_number(&seen.facts, "net.open", 0);
+  facts_number(&seen.facts, "client.samples", 0);
+  assert_int_equal(judged(), VERDICT_ERROR);
+  assert_string_equal(why, "x.yaml: 0 samples for proc.threads: no evidence is no proof");
+  facts_number(&seen.facts, "client.samples", 1); /* it can look, and keeps silent: that is its own fault */
+  assert_red("x.yaml: proc.threads was not told after the close");
+  facts_number(&seen.facts, "proc.threads", 0);
+  facts_number(&seen.facts, "proc.fds", 0);
+  assert_int_equal(judged(), VERDICT_PASSED);
+  end();
+}
+
 static void what_a_client_lacks_is_unsupported(void **state) {
   (void)state;
   begin(STEPS(PUBLISH));
@@ -317,6 +366,9 @@ int main(void) {
       cmocka_unit_test(a_fault_that_did_not_fire_is_red),
       cmocka_unit_test(what_did_not_fire_is_told_behind_what_it_caused),
       cmocka_unit_test(fewer_rows_than_the_steps_publish_are_red),
+      cmocka_unit_test(memory_that_nobody_looked_at_is_an_error),
+      cmocka_unit_test(memory_in_a_world_without_it_is_unsupported),
+      cmocka_unit_test(a_balance_that_could_not_be_taken_is_an_error),
       cmocka_unit_test(what_a_client_lacks_is_unsupported),
       cmocka_unit_test(a_connection_outside_the_script_is_red),
       cmocka_unit_test(a_connection_that_never_came_is_red),
