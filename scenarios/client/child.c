@@ -86,6 +86,7 @@ static void tell_memory(struct facts *f, const struct memory *m) {
 
 struct stage {
   struct qwp_ops real, tuned;
+  struct qwp_ops beside; /* for probes: a net context of its own */
   struct qwp_net_ops net; /* the real one, but connect sets the buffer sizes */
   int64_t send_buffer_bytes, recv_buffer_bytes;
   struct faults *layer;
@@ -147,6 +148,7 @@ static bool pass(void *ctx, int64_t until_ns) {
 
 static bool set_up(struct stage *s, const struct request *rq) {
   if (qwp_ops_posix_init(&s->real) != 0) return false;
+  if (qwp_ops_posix_init(&s->beside) != 0) return false;
   the_stage = s;
   s->send_buffer_bytes = rq->send_buffer_bytes;
   s->recv_buffer_bytes = rq->recv_buffer_bytes;
@@ -173,13 +175,15 @@ static bool run(const struct request *rq, struct reply *rp) {
   struct stage s = {0};
   if (!set_up(&s, rq)) return false;
   sample_memory(&s.memory);
-  struct client_stage stage = {.ctx = &s, .ops = faults_ops(s.layer), .layer = s.layer, .hold = hold, .pass = pass, .now_ns = now_ns};
+  struct client_stage stage = {.ctx = &s, .ops = faults_ops(s.layer), .layer = s.layer, .hold = hold, .pass = pass,
+                               .now_ns = now_ns, .beside = &s.beside};
   rp->ok = client_run(&rq->task, &stage, &rp->facts, &rp->line, rp->why, sizeof rp->why);
   sample_memory(&s.memory); /* the end: the sender is gone, what it should have given back is back */
   tell_memory(&rp->facts, &s.memory);
   facts_of_rules(&rp->facts, s.layer, rq->plan.rule_count);
   faults_unfired(s.layer, add_unfired, rp);
   faults_del(s.layer);
+  qwp_ops_posix_free(&s.beside);
   qwp_ops_posix_free(&s.real);
   struct census after = census_at_rest(&before);
   tell_balance(&rp->facts, "proc.threads", before.threads, after.threads);

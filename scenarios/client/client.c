@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/probe.h"
 #include "client/put_row.h"
 #include "client/receiver.h"
 #include "workload/workload.h"
@@ -214,6 +215,10 @@ static void clean_up(struct run *r) {
   snprintf(r->why, r->why_n, "%s", story);
 }
 
+static bool do_probe(struct run *r, const struct scn_step *s) {
+  return probe_run(r->stage->beside, r->task->config, s->text ? s->text : "", r->why, r->why_n);
+}
+
 static bool do_step(struct run *r, const struct scn_step *s) {
   switch (s->kind) {
     case SCN_HOLD: r->stage->hold(r->stage->ctx, true); return true;
@@ -228,13 +233,30 @@ static bool do_step(struct run *r, const struct scn_step *s) {
     case SCN_ADVANCE: return do_advance(r, s);
     case SCN_CLOSE: return do_close(r, s->error, "close");
     case SCN_EXPECT: return do_expect(r, s);
+    case SCN_PROBE: return do_probe(r, s);
     case SCN_RECEIVE: break; /* receiver.c: the reader of scenarios keeps it out of here */
   }
   return complain(r, "a step of no known kind", NULL);
 }
 
+/* The probes that stand before all other steps: they come before the sender is made. */
+static size_t early_probes(const struct client_task *task) {
+  size_t n = 0;
+  while (n < task->step_count && task->steps[n].kind == SCN_PROBE) n++;
+  return n;
+}
+
+static bool run_early_probes(struct run *r, int *why_line) {
+  for (size_t i = 0; i < early_probes(r->task); i++) {
+    *why_line = r->task->steps[i].line;
+    if (!do_probe(r, &r->task->steps[i])) return false;
+  }
+  *why_line = 0;
+  return true;
+}
+
 static bool run_steps(struct run *r, int *why_line) {
-  for (size_t i = 0; i < r->task->step_count; i++) {
+  for (size_t i = early_probes(r->task); i < r->task->step_count; i++) {
     const struct scn_step *s = &r->task->steps[i];
     *why_line = s->line;
     if (!r->sender) return complain(r, "a step after the sender was closed", NULL);
@@ -286,6 +308,7 @@ bool client_run(const struct client_task *task, const struct client_stage *stage
                                    .dense_dictionary = task->dense_dictionary};
   struct qwp_error err;
   qwp_error_clear(&err);
+  if (!run_early_probes(&r, why_line)) return false;
   r.sender = qwp_sender_create(task->config, &opt, &err);
   enum qwp_status created = r.sender ? QWP_OK : err.code;
   bool ok = as_expected(&r, "create", r.sender != NULL, task->create_error, &err);

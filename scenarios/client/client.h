@@ -38,6 +38,7 @@ struct client_stage {
   /* Lets something happen, for at most until_ns; false = nothing can happen before. */
   bool (*pass)(void *ctx, int64_t until_ns);
   int64_t (*now_ns)(void *ctx);
+  const struct qwp_ops *beside; /* another way to the same server, past the fault layer: for probes */
 };
 
 /* Runs the steps, closes the sender, and fills *facts: all metrics as they were right before the close returned

@@ -53,6 +53,7 @@ static json_t *step_json(const struct scn_step *s) {
   put_int(o, "timeout_ms", s->timeout_ms);
   put_int(o, "advance_ns", s->advance_ns);
   put_int(o, "messages", s->messages);
+  put_text(o, "text", s->text);
   if (s->fact_count) {
     json_t *facts = json_array();
     for (size_t i = 0; i < s->fact_count; i++) json_array_append_new(facts, fact_json(&s->facts[i]));
@@ -163,7 +164,7 @@ static int get_word(struct reading *rd, json_t *o, const char *key, const char *
 
 static enum scn_step_kind get_step_kind(struct reading *rd, json_t *o) {
   const char *word = get_text(rd, o, "do");
-  for (int k = SCN_HOLD; word && k <= SCN_RECEIVE; k++)
+  for (int k = SCN_HOLD; word && k < SCN_STEP_KINDS; k++)
     if (strcmp(word, scn_step_name((enum scn_step_kind)k)) == 0) return (enum scn_step_kind)k;
   bad(rd, "do", word ? word : "missing");
   return SCN_HOLD;
@@ -205,6 +206,7 @@ static void read_step(struct reading *rd, json_t *o, struct scn_step *s, struct 
   s->timeout_ms = get_int(rd, o, "timeout_ms", 0);
   s->advance_ns = get_int(rd, o, "advance_ns", 0);
   s->messages = get_int(rd, o, "messages", 0);
+  s->text = get_text(rd, o, "text");
   json_t *facts = json_object_get(o, "facts");
   s->facts = *next;
   s->fact_count = json_array_size(facts);

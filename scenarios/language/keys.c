@@ -109,8 +109,13 @@ const struct scn_key scn_keys[] = {
   {"step", "close", SCN_IS_MAP, NULL, "close", "", "Closes the sender now rather than after the last step.",
    "close: {}"},
 
+  {"step", "probe", SCN_IS_MAP, NULL, "probe", "",
+   "Somebody else connects to the server, sends a text and goes; before all other steps: before the sender is made.",
+   "probe: {send: \"GET /wr\"}"},
   {"step", "receive", SCN_IS_MAP, NULL, "receive", "", "Of a receiver: takes so many messages of the server.",
    "receive: {messages: 5100, within: 1s}"},
+  {"probe", "send", SCN_IS_TEXT, NULL, NULL, "", "What is sent, if anything; no whole request head.",
+   "send: \"GET /wr\""},
   {"receive", "messages", SCN_IS_INT, NULL, NULL, NULL, "How many messages must come.", "messages: 5100"},
   {"receive", "within", SCN_IS_DURATION, NULL, NULL, "10s", "What each blocking receive call is given at most.",
    "within: 1s"},

@@ -12,7 +12,7 @@
 
 const char *scn_step_name(enum scn_step_kind k) {
   static const char *const names[] = {"hold", "release", "publish", "flush", "drain",
-                                      "wait", "advance", "close",   "expect", "receive"};
+                                      "wait", "advance", "close",   "expect", "receive", "probe"};
   return (size_t)k < sizeof names / sizeof *names ? names[k] : "?";
 }
 
@@ -70,6 +70,14 @@ static bool read_wait(struct scn_reader *r, scn_node *map, struct scn_step *step
   return step->fact_count > 0 || scn_wrong(r, map, "wait", "names no counter to wait for");
 }
 
+/* A whole request head would make it a client, and use up an entry. */
+static bool read_probe(struct scn_reader *r, scn_node *map, struct scn_step *step) {
+  step->text = "";
+  if (!scn_get_text(r, map, "send", &step->text)) return false;
+  return !strstr(step->text, "\r\n\r\n") ||
+         scn_wrong(r, scn_get(r, map, "send"), "send", "a whole request head is no probe: leave out the blank line");
+}
+
 static bool read_step_value(struct scn_reader *r, scn_node *item, scn_node *value, struct scn_step *step) {
   switch (step->kind) {
     case SCN_PUBLISH: return read_publish(r, value, step);
@@ -82,6 +90,7 @@ static bool read_step_value(struct scn_reader *r, scn_node *item, scn_node *valu
     case SCN_RECEIVE:
       return scn_get_int(r, value, "messages", 1, MESSAGES_MAX, &step->messages) &&
              scn_get_duration(r, value, "within", &step->within_ns);
+    case SCN_PROBE: return read_probe(r, value, step);
     case SCN_HOLD:
     case SCN_RELEASE: return true;
   }
@@ -93,7 +102,7 @@ static bool read_step(struct scn_reader *r, scn_node *item, struct scn_step *ste
   scn_node *key, *value;
   scn_pair(r, item, 0, &key, &value);
   *step = (struct scn_step){.line = scn_line(item), .within_ns = WITHIN_NS};
-  for (int k = 0; k <= SCN_RECEIVE; k++) {
+  for (int k = 0; k < SCN_STEP_KINDS; k++) {
     if (strcmp(scn_step_name((enum scn_step_kind)k), (const char *)key->data.scalar.value) == 0) {
       step->kind = (enum scn_step_kind)k;
     }

@@ -27,8 +27,10 @@ enum scn_step_kind {
   SCN_ADVANCE,   /* let time pass: virtual in sim, refused elsewhere */
   SCN_CLOSE,     /* close now rather than at the end */
   SCN_EXPECT,    /* counters must compare true at this moment */
-  SCN_RECEIVE    /* of a receiver: wait for so many messages in the blocking receive call */
+  SCN_RECEIVE,   /* of a receiver: wait for so many messages in the blocking receive call */
+  SCN_PROBE      /* a connection beside the sender that sends a text and goes; before all other steps: before the sender */
 };
+#define SCN_STEP_KINDS (SCN_PROBE + 1)
 const char *scn_step_name(enum scn_step_kind k); /* the word of the file: "publish" */
 
 enum scn_flush {
@@ -86,6 +88,7 @@ struct scn_step {
   int64_t timeout_ms;      /* SCN_DRAIN: the API's no-progress deadline, 0 = for ever */
   int64_t advance_ns;
   int64_t messages;        /* SCN_RECEIVE */
+  const char *text;        /* SCN_PROBE: what is sent, "" = nothing */
   const struct scn_fact *facts;
   size_t fact_count;
 };

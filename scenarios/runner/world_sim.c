@@ -166,7 +166,10 @@ static void tear_down(struct world *w) {
 /* The client's life in a world that stands. */
 static void live(struct world *w, const struct scn_scenario *s, const struct client_task *task) {
   struct observation *o = w->o;
-  struct client_stage stage = {w, faults_ops(w->layer), sim_driver(w->sim), w->layer, stage_hold, stage_pass, stage_now};
+  struct qwp_ops beside;
+  sim_client_ops(w->sim, SIM_CLIENTS - 1, &beside);
+  struct client_stage stage = {w,          faults_ops(w->layer), sim_driver(w->sim), w->layer, stage_hold,
+                               stage_pass, stage_now,            &beside};
   if (w->guest) {
     stage.ops = w->guest->ops(w->guest->ctx, w->sim, w->layer, stage.ops);
     stage.driver = w->guest->driver(w->guest->ctx, stage.driver);

@@ -105,6 +105,8 @@ static void steps(void **state) {
   steps_refused("    - {hold: loop, release: loop}\n", "f.yaml:8: steps: a step has one key, this has 2");
   steps_refused("    - hold: loop\n", "f.yaml:8: hold: the loop is never released");
   steps_refused("    - release: loop\n", "f.yaml:8: release: the loop is not held");
+  steps_refused("    - probe: {send: \"GET / HTTP/1.1\\r\\n\\r\\n\"}\n",
+               "f.yaml:8: send: a whole request head is no probe: leave out the blank line");
   steps_refused("    - advance: 24h\n", "f.yaml:8: advance: only virtual time can be moved: write worlds: [sim]");
   steps_refused("    - close: {}\n    - flush: {}\n", "f.yaml:9: flush: comes after close");
   steps_refused("    - publish: {rows: 0}\n", "f.yaml:8: rows: 0 is not within 1 and 1000000000");
