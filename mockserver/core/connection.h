@@ -149,6 +149,12 @@ void mock_conn_close_frame(struct mock_conn *c, unsigned code, const char *reaso
 int64_t mock_conn_due(const struct mock_conn *c);     /* INT64_MAX = never */
 void mock_conn_tick(struct mock_conn *c);
 
+/* What its handshake settled outlives the connection. */
+static inline void mock_record_secured(struct mock_record *r, const struct mock_conn *c) {
+  memcpy(r->tls, c->tls, sizeof c->tls);
+  memcpy(r->sni, c->sni, sizeof c->sni);
+}
+
 static inline void mock_conn_place(const struct mock_conn *c, struct mock_journal_place *at) {
   *at = (struct mock_journal_place){.t_ns = c->m->now_ns, .number = c->number, .reader = c->reader, .link = c->link};
 }

@@ -39,8 +39,7 @@ bool mock_conn_take_number(struct mock_conn *c) {
     c->record = new_record(m);
     if (!c->record) return false;
     c->number = (int)m->record_count;
-    memcpy(c->record->tls, c->tls, sizeof c->tls);
-    memcpy(c->record->sni, c->sni, sizeof c->sni);
+    mock_record_secured(c->record, c);
   }
   c->entry = mock_script_entry(s, c->reader, c->number);
   bool *ever = NULL;

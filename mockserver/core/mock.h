@@ -100,12 +100,15 @@ struct mock_events mock_events(struct mock *m);
 
 /* The entry of the next ingress connection, which is not known to be one yet; NULL = none. */
 const struct mock_entry *mock_next_entry(const struct mock *m);
-/* The handshake is over: version "1.3", and the server name that the client sent ("" = none). Before any byte. */
+/* An entry that speaks of TLS rules this connection from its first byte on: it counts as that ingress connection,
+ * whatever becomes of its handshake. false: out of memory. */
+bool mock_conn_claim(struct mock_conn *c);
+/* What the connection's entry does to a handshake has happened. */
+void mock_conn_handshake_fired(struct mock_conn *c);
+/* The handshake is over: version "1.3", or "" = it failed; and the server name that the client sent, "" = none. Before
+ * any byte of plaintext. */
 void mock_conn_secured(struct mock_conn *c, const char *version, const char *sni);
-/* The connection's own entry keeps it from a request head: it counts as the connection it would have become. Returns
- * its number, or 0: it has none (out of memory). */
-int mock_conn_claimed(struct mock_conn *c, const char *sni);
-/* It ends in its handshake, for this cause; the handle is dead. */
+/* It ends here, for this cause; the handle is dead. */
 void mock_conn_insecure(struct mock_conn *c, const char *how);
 /* 0 = it has sent no request head. */
 int mock_conn_number(const struct mock_conn *c);

@@ -18,20 +18,19 @@ static void journal_handshake(const struct mock_conn *c) {
   mock_journal_end(j);
 }
 
+bool mock_conn_claim(struct mock_conn *c) { return c->number > 0 || mock_conn_take_number(c); }
+
+void mock_conn_handshake_fired(struct mock_conn *c) {
+  if (c->entry) c->m->entries[c->entry - c->m->options.script->entries].handshake_fired = true;
+}
+
 void mock_conn_secured(struct mock_conn *c, const char *version, const char *sni) {
   mock_enter(c->m);
   snprintf(c->tls, sizeof c->tls, "%s", version);
   snprintf(c->sni, sizeof c->sni, "%s", sni);
-  journal_handshake(c);
+  if (c->record) mock_record_secured(c->record, c);
+  if (*version) journal_handshake(c);
   mock_leave(c->m);
-}
-
-int mock_conn_claimed(struct mock_conn *c, const char *sni) {
-  struct mock *m = c->m;
-  snprintf(c->sni, sizeof c->sni, "%s", sni);
-  if (c->number == 0 && !mock_conn_take_number(c)) return 0;
-  if (c->entry) m->entries[c->entry - m->options.script->entries].handshake_fired = true;
-  return c->number;
 }
 
 void mock_conn_insecure(struct mock_conn *c, const char *how) {

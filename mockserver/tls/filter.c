@@ -86,6 +86,16 @@ static bool set_up(struct tls_conn *c) {
   return !only || (SSL_set_min_proto_version(c->ssl, only) && SSL_set_max_proto_version(c->ssl, only));
 }
 
+/* With the first byte, not at accept: a client that was refused has often connected anew before its refusal is read.
+ * An entry that speaks of TLS has its connection from here on. */
+static bool settle(struct tls_conn *c) {
+  const struct mock_entry *e = mock_next_entry(c->t->m);
+  if (e) c->told = e->tls;
+  const bool good = set_up(c) && (!c->told.given || mock_conn_claim(c->core));
+  ERR_clear_error();
+  return good;
+}
+
 static void *on_accept(void *ctx, void *peer) {
   struct mock_tls *t = ctx;
   struct tls_conn *c = calloc(1, sizeof *c);
@@ -93,10 +103,7 @@ static void *on_accept(void *ctx, void *peer) {
   *c = (struct tls_conn){.t = t, .peer = peer, .next = t->conns, .alert = -1, .give_up_ns = INT64_MAX};
   if (t->conns) t->conns->prev = c;
   t->conns = c;
-  const struct mock_entry *e = mock_next_entry(t->m);
-  if (e) c->told = e->tls;
-  if (set_up(c)) c->core = mock_accept(t->m, c);
-  ERR_clear_error();
+  c->core = mock_accept(t->m, c);
   if (c->core) return c;
   del(c);
   return NULL;
@@ -107,6 +114,7 @@ static void *on_accept(void *ctx, void *peer) {
 /* What OpenSSL has written goes behind what is pending. */
 static void collect(struct tls_conn *c) {
   uint8_t *at;
+  if (!c->out) return;
   const size_t n = (size_t)BIO_get_mem_data(c->out, &at);
   if (n > 0) mock_out_put(&c->pending, at, n);
   c->made += n;
@@ -281,7 +289,7 @@ struct mock_transport mock_tls_transport(struct mock_tls *t) {
 /* ---- handshake ------------------------------------------------------------------------------- */
 
 static const char *sni_of(const struct tls_conn *c) {
-  const char *name = SSL_get_servername(c->ssl, TLSEXT_NAMETYPE_host_name);
+  const char *name = c->ssl ? SSL_get_servername(c->ssl, TLSEXT_NAMETYPE_host_name) : NULL;
   return name ? name : "";
 }
 
@@ -295,7 +303,7 @@ static void failure_label(const struct tls_conn *c, const char *otherwise, char 
 static void fail(struct tls_conn *c, const char *otherwise) {
   char label[48];
   failure_label(c, otherwise, label, sizeof label);
-  if (c->told.given) mock_conn_claimed(c->core, sni_of(c));
+  if (!c->up) mock_conn_secured(c->core, "", sni_of(c));
   c->number = number_of(c);
   struct mock_conn *core = c->core;
   c->core = NULL;
@@ -303,7 +311,8 @@ static void fail(struct tls_conn *c, const char *otherwise) {
 }
 
 static void die(struct tls_conn *c) {
-  mock_conn_claimed(c->core, sni_of(c));
+  mock_conn_secured(c->core, "", sni_of(c));
+  mock_conn_handshake_fired(c->core);
   struct mock_conn *core = c->core;
   c->core = NULL;
   reset_below(c);
@@ -333,7 +342,7 @@ static void risen(struct tls_conn *c) {
 
 static void handshake(struct tls_conn *c) {
   if (c->told.handshake == MOCK_TLS_HANG) {
-    if (mock_conn_number(c->core) == 0) mock_conn_claimed(c->core, "");
+    mock_conn_handshake_fired(c->core);
     (void)BIO_reset(c->in);
     return;
   }
@@ -419,6 +428,11 @@ static bool end(struct tls_conn *c) {
 
 static bool on_received(void *conn, const uint8_t *p, size_t n) {
   struct tls_conn *c = conn;
+  if (!c->ssl && !settle(c)) {
+    mock_ended(c->core, true);
+    reset_below(c);
+    return end(c);
+  }
   for (size_t done = 0; done < n;) { /* a memory BIO takes all of it, but counts in int */
     const size_t piece = n - done < PASS_BYTES ? n - done : PASS_BYTES;
     if (BIO_write(c->in, p + done, (int)piece) != (int)piece) break;
@@ -447,7 +461,7 @@ static void on_ended(void *conn, bool reset) {
   c->paused = false; /* what was held came before the end */
   if (c->up) hand_over(c);
   if (c->peer && c->up && !reset && !c->closed_by_peer) mock_tls_ended(c->t->m, number_of(c), "truncated");
-  if (c->core && !c->up && !hanging) fail(c, "handshake failed");
+  if (c->core && c->ssl && !c->up && !hanging) fail(c, "handshake failed");
   else if (c->core) mock_ended(c->core, reset);
   c->core = NULL;
   c->peer = NULL;
