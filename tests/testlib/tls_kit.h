@@ -131,11 +131,14 @@ static inline void tk_drop_file(const struct tk_file *f) { assert_int_equal(remo
 
 struct tk_bytes {
   uint8_t *p;
-  size_t n, at; /* at: consumed */
+  size_t n, at, cap; /* at: consumed */
 };
 
 static inline void tk_put(struct tk_bytes *b, const void *p, size_t n) {
-  b->p = realloc(b->p, b->n + n + 1);
+  if (b->n + n > b->cap || !b->p) {
+    b->cap = 2 * (b->n + n) + 64;
+    b->p = realloc(b->p, b->cap);
+  }
   if (!b->p) abort();
   if (n) memcpy(b->p + b->n, p, n);
   b->n += n;

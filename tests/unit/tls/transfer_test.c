@@ -393,7 +393,7 @@ static void questions_without_end(void **state) {
   r.k.server_stopped = true;
   r.k.socket_bytes = 1;
   uint64_t allocations = r.k.mem.calls;
-  for (int i = 0; i < 20000; i++) tk_ask_key_update(&r.k, 0);
+  for (int i = 0; i < 8000; i++) tk_ask_key_update(&r.k, 0);
   char byte;
   size_t reads = 0;
   for (; r.k.recvs == reads; reads++) assert_int_equal(recv_once(&r, &byte, 1), -EAGAIN);

@@ -167,6 +167,124 @@ static void dead_before_the_answer(void **state) {
   fx_del(&fx);
 }
 
+static qwp_sock told;
+static int times_told;
+
+static void note_opened(void *ctx, qwp_sock sock) {
+  (void)ctx;
+  told = sock;
+  times_told++;
+}
+
+/* The layers below hear once a connection that the 101 has been taken, and only then. */
+static void layers_hear_of_the_101(void **state) {
+  (void)state;
+  struct fx fx;
+  fx_new(&fx);
+  struct qwp_net_ops net = *fx.sn.ops.net;
+  net.opened = note_opened;
+  fx.sn.ops.net = &net;
+  char answer[512];
+  times_told = 0;
+  fx_request(&fx);
+  size_t n = fx_101(&fx, "", answer, sizeof answer);
+  sn_feed(&fx.sn, answer, n - 1);
+  unsigned interest;
+  int64_t deadline;
+  assert_int_equal(qwp_ws_handshake(fx.ws, 1000, &interest, &deadline, NULL), QWP_AGAIN);
+  assert_int_equal(times_told, 0);
+  sn_feed(&fx.sn, answer + n - 1, 1);
+  assert_int_equal(qwp_ws_handshake(fx.ws, 1000, &interest, &deadline, NULL), QWP_OK);
+  assert_int_equal(times_told, 1);
+  assert_int_equal(told, qwp_ws_sock(fx.ws));
+  assert_int_equal(qwp_ws_handshake(fx.ws, 1000, &interest, &deadline, NULL), QWP_OK);
+  assert_int_equal(times_told, 1);
+
+  qwp_ws_close(fx.ws);
+  fx_request(&fx);
+  sn_feed(&fx.sn, "HTTP/1.1 404 No\r\n\r\n", 19);
+  assert_int_equal(qwp_ws_handshake(fx.ws, 1000, &interest, &deadline, NULL), QWP_CONN_UPGRADE);
+  assert_int_equal(times_told, 1);
+  fx_del(&fx);
+}
+
+static enum qwp_status explain_tls(void *ctx, qwp_sock sock, char *text, size_t n) {
+  (void)ctx;
+  assert_int_equal(sock, 7); /* still open */
+  snprintf(text, n, "TLS: as it is");
+  return QWP_CONN_TLS;
+}
+
+static enum qwp_status explain_nothing(void *ctx, qwp_sock sock, char *text, size_t n) {
+  (void)ctx;
+  (void)sock;
+  (void)text;
+  (void)n;
+  return QWP_OK;
+}
+
+/* What a layer below can explain has its sentence and its status, else the errno speaks. */
+static void layers_explain(void **state) {
+  (void)state;
+  for (int explained = 0; explained < 2; explained++) {
+    for (int end = 0; end < 3; end++) { /* a failed send, a failed recv, the end of the stream */
+      struct fx fx;
+      struct qwp_error err;
+      unsigned interest;
+      int64_t deadline;
+      fx_new(&fx);
+      struct qwp_net_ops net = *fx.sn.ops.net;
+      net.explain = explained ? explain_tls : explain_nothing;
+      fx.sn.ops.net = &net;
+      if (end == 0) fx.sn.sends = SN_SCRIPT(-EPROTO);
+      if (end == 1) fx.sn.recvs = SN_SCRIPT(-EPROTO);
+      fx.sn.in_ended = end == 2;
+      assert_int_equal(qwp_ws_open(fx.ws, &fx_addr, "h", 1000, NULL), QWP_OK);
+      enum qwp_status st = qwp_ws_handshake(fx.ws, 1000, &interest, &deadline, &err);
+      assert_int_equal(st, explained ? QWP_CONN_TLS : QWP_CONN_LOST);
+      assert_int_equal(err.code, st);
+      assert_int_equal(err.sys_errno, end == 2 ? 0 : EPROTO);
+      if (explained) assert_string_equal(err.text, "TLS: as it is");
+      else assert_null(strstr(err.text, "TLS"));
+      fx_del(&fx);
+    }
+  }
+}
+
+static enum qwp_status no_message(void *ctx, unsigned opcode, const uint8_t *payload, size_t n) {
+  (void)ctx;
+  (void)opcode;
+  (void)payload;
+  (void)n;
+  return QWP_MISUSE;
+}
+
+/* So do they of a connection that is open. */
+static void layers_explain_a_lost_connection(void **state) {
+  (void)state;
+  for (int end = 0; end < 4; end++) {
+    struct fx fx;
+    struct qwp_error err;
+    fx_new(&fx);
+    struct qwp_net_ops net = *fx.sn.ops.net;
+    net.explain = explain_tls;
+    fx.sn.ops.net = &net;
+    fx_open(&fx);
+    enum qwp_status st = QWP_OK;
+    fx.sn.sends = SN_SCRIPT(-EPROTO);
+    fx.sn.recvs = SN_SCRIPT(-EPROTO);
+    assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, (const uint8_t *)"x", 1), QWP_OK);
+    if (end == 0) st = qwp_ws_flush(fx.ws, &err);
+    if (end == 1) st = qwp_ws_flush_wait(fx.ws, 1, &err);
+    if (end == 2) st = qwp_ws_receive(fx.ws, no_message, NULL, &err);
+    if (end == 3) st = qwp_ws_receive_wait(fx.ws, 1, no_message, NULL, &err);
+    assert_int_equal(st, QWP_CONN_TLS);
+    assert_string_equal(err.text, "TLS: as it is");
+    assert_int_equal(err.sys_errno, EPROTO);
+    fx_del(&fx);
+  }
+}
+
 static void no_entropy_no_connection(void **state) {
   (void)state;
   struct fx fx;
@@ -245,6 +363,9 @@ int main(void) {
       cmocka_unit_test(refusals),
       cmocka_unit_test(a_wrong_version_is_an_upgrade_error),
       cmocka_unit_test(dead_before_the_answer),
+      cmocka_unit_test(layers_explain),
+      cmocka_unit_test(layers_explain_a_lost_connection),
+      cmocka_unit_test(layers_hear_of_the_101),
       cmocka_unit_test(no_entropy_no_connection),
       cmocka_unit_test(out_of_memory_at_each_allocation),
       cmocka_unit_test(bytes_behind_the_101_are_frames),
