@@ -236,8 +236,10 @@ static void layers_explain(void **state) {
       struct qwp_net_ops net = *fx.sn.ops.net;
       net.explain = explained ? explain_tls : explain_nothing;
       fx.sn.ops.net = &net;
-      if (end == 0) fx.sn.sends = SN_SCRIPT(-EPROTO);
-      if (end == 1) fx.sn.recvs = SN_SCRIPT(-EPROTO);
+      static const long fails[] = {-EPROTO};
+      const struct sn_script once = {.results = fails, .count = 1};
+      if (end == 0) fx.sn.sends = once;
+      if (end == 1) fx.sn.recvs = once;
       fx.sn.in_ended = end == 2;
       assert_int_equal(qwp_ws_open(fx.ws, &fx_addr, "h", 1000, NULL), QWP_OK);
       enum qwp_status st = qwp_ws_handshake(fx.ws, 1000, &interest, &deadline, &err);
