@@ -59,7 +59,7 @@ struct qwp_sender_options {
   bool dense_dictionary; /* every frame carries the dictionary from id 0, as some clients do */
 };
 
-/* Parses `config` ("ws::addr=host:port;key=value;"), connects as
+/* Parses `config` ("ws::addr=host:port;key=value;", with TLS "wss::..."), connects as
  * initial_connect_retry says, and returns a sender that qwp_sender_close frees.
  * NULL on failure: QWP_CONFIG (before any traffic; err->key names the key),
  * QWP_CONNECT, QWP_ROLE, QWP_AUTH, QWP_NOMEM. opt may be NULL. */
