@@ -28,18 +28,38 @@ bool compare_can(const struct scn_scenario *s) {
   return worlds > 1;
 }
 
-/* Runs it and writes what is to be compared. VERDICT_PASSED, or why there is nothing to compare in j->why. */
+static bool names_a_byte(const struct scn_scenario *s) {
+  for (size_t i = 0; i < s->faults.rule_count; i++)
+    if (s->faults.rules[i].byte >= 0) return true;
+  return false;
+}
+
+/* What a run left to compare: all of it, and what no scheduling can change. */
+struct trail {
+  const struct way *way; /* NULL: none yet */
+  struct buffer whole, united;
+};
+
+static void trail_free(struct trail *t) {
+  buffer_free(&t->whole);
+  buffer_free(&t->united);
+}
+
+/* Runs it and writes its trail. VERDICT_PASSED, or why there is nothing to compare in j->why. */
 static enum verdict run_way(struct job *j, const struct way *way, const struct world_options *w, int journal_fd,
-                            struct buffer *normal) {
+                            struct trail *t) {
   struct scn_scenario s = *j->scenario;
   if (way->chunk_max) s.net.chunk_max = way->chunk_max;
   struct observation o;
   observation_init(&o);
   world_run_in(way->world, &s, w, &o);
+  t->way = way;
+  buffer_clear(&t->whole);
+  buffer_clear(&t->united);
   enum verdict v = o.harness[0] ? VERDICT_ERROR : o.unsupported[0] ? VERDICT_UNSUPPORTED : VERDICT_PASSED;
-  if (v != VERDICT_PASSED)
+  if (v != VERDICT_PASSED) {
     snprintf(j->why, sizeof j->why, "%s: %s: %s", s.path, way->name, o.harness[0] ? o.harness : o.unsupported);
-  else if (!(s.worlds_may_differ ? normal_write_union : normal_write)(&o, normal)) {
+  } else if (!normal_write(&o, &t->whole) || !normal_write_union(&o, &t->united)) {
     snprintf(j->why, sizeof j->why, "%s: %s: a line of the journal is no JSON object", s.path, way->name);
     v = VERDICT_ERROR;
   }
@@ -48,27 +68,28 @@ static enum verdict run_way(struct job *j, const struct way *way, const struct w
   return v;
 }
 
+static bool same(const struct scn_scenario *s, const struct trail *a, const struct trail *b, char *why, size_t n) {
+  bool other_bytes = (a->way->world == SCN_TLS) != (b->way->world == SCN_TLS) && names_a_byte(s);
+  if (s->worlds_may_differ || other_bytes)
+    return normal_equal(a->way->name, &a->united, b->way->name, &b->united, why, n);
+  return normal_equal(a->way->name, &a->whole, b->way->name, &b->whole, why, n);
+}
+
+/* The first way that the scenario can go is what the others are held to. */
 static enum verdict compare(struct job *j, const struct world_options *w, int journal_fd) {
-  const struct way *first = NULL;
-  struct buffer reference = {0}, other = {0};
+  struct trail first = {0}, other = {0};
   enum verdict v = VERDICT_PASSED;
   char where[512];
   for (size_t i = 0; i < sizeof ways / sizeof *ways && v == VERDICT_PASSED; i++) {
-    const struct way *way = &ways[i];
-    if (!goes(j->scenario, way)) continue;
-    buffer_clear(&other);
-    v = run_way(j, way, w, journal_fd, first ? &other : &reference);
-    if (v != VERDICT_PASSED) break;
-    if (!first) {
-      first = way;
-      continue;
-    }
-    if (normal_equal(first->name, &reference, way->name, &other, where, sizeof where)) continue;
+    if (!goes(j->scenario, &ways[i])) continue;
+    bool is_first = !first.way;
+    v = run_way(j, &ways[i], w, journal_fd, is_first ? &first : &other);
+    if (v != VERDICT_PASSED || is_first || same(j->scenario, &first, &other, where, sizeof where)) continue;
     snprintf(j->why, sizeof j->why, "%s: the worlds part: %s", j->scenario->path, where);
     v = VERDICT_FAILED;
   }
-  buffer_free(&reference);
-  buffer_free(&other);
+  trail_free(&first);
+  trail_free(&other);
   return v;
 }
 

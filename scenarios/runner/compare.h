@@ -2,7 +2,8 @@
  * the protocol must have gone the same way (normal.h).
  *
  * It judges no run; that is what the ordinary ones are for. A scenario in which scheduling decides how far a connection
- * came says so in `worlds_may_differ`; then only what no scheduling can change is compared.
+ * came says so in `worlds_may_differ`; then only what no scheduling can change is compared. The same holds between a
+ * plain world and TLS where a fault names a byte: there it is one of the ciphertext, another place.
  */
 #ifndef SCN_COMPARE_H
 #define SCN_COMPARE_H
