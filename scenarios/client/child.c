@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -55,6 +56,28 @@ static struct census census_at_rest(const struct census *before) {
     now = take_census();
   }
   return now;
+}
+
+/* ---- a signal that is none of the library's business ---- */
+
+/* An application leaves SIGPIPE at its default, so that a write without protection kills the process here too; what
+ * the parent had set would hide it (CASE-54). */
+static void leave_sigpipe_alone(void) {
+  struct sigaction by_default = {.sa_handler = SIG_DFL};
+  sigset_t pipe_signal;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  sigaction(SIGPIPE, &by_default, NULL);
+  pthread_sigmask(SIG_UNBLOCK, &pipe_signal, NULL);
+}
+
+/* Is it as it was? Blocking it in a thread of the application's is a change as well. */
+static const char *sigpipe_now(void) {
+  struct sigaction now;
+  sigset_t blocked;
+  bool same = sigaction(SIGPIPE, NULL, &now) == 0 && pthread_sigmask(SIG_SETMASK, NULL, &blocked) == 0 &&
+              !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL && !sigismember(&blocked, SIGPIPE);
+  return same ? "default" : "changed";
 }
 
 /* ---- memory, looked at now and then ---- */
@@ -171,6 +194,7 @@ static void add_unfired(void *arg, const char *text) {
 
 static bool run(const struct request *rq, struct reply *rp) {
   wake_the_runtime();
+  leave_sigpipe_alone();
   struct census before = take_census();
   struct stage s = {0};
   if (!set_up(&s, rq)) return false;
@@ -180,6 +204,7 @@ static bool run(const struct request *rq, struct reply *rp) {
   rp->ok = client_run(&rq->task, &stage, &rp->facts, &rp->line, rp->why, sizeof rp->why);
   sample_memory(&s.memory); /* the end: the sender is gone, what it should have given back is back */
   tell_memory(&rp->facts, &s.memory);
+  facts_text(&rp->facts, "client.sigpipe", sigpipe_now());
   facts_of_rules(&rp->facts, s.layer, rq->plan.rule_count);
   faults_unfired(s.layer, add_unfired, rp);
   faults_del(s.layer);

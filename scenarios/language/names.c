@@ -45,6 +45,8 @@ static const struct scn_name names[] = {
   {"client.warnings", SCN_FROM_CLIENT, SCN_NAME_NUMBER, "warnings that the client logged"},
   {"client.rss", SCN_FROM_SAMPLES, SCN_NAME_NUMBER, "bytes of memory of the client's process at its end; live only"},
   {"client.rss_max", SCN_FROM_SAMPLES, SCN_NAME_NUMBER, "the highest sample of client.rss; live only"},
+  {"client.sigpipe", SCN_FROM_SAMPLES, SCN_NAME_TEXT,
+   "what the client's process does on SIGPIPE at its end: default, or changed; live only"},
   {"faults.fired", SCN_FROM_CLIENT, SCN_NAME_NUMBER, "how often the rules under `faults` fired, taken together"},
   {"io.trace", SCN_FROM_TRACE, SCN_NAME_LIST, "sends and waits after the 101, in order: send(100)->40, poll_w"},
   {"io.max_send_run", SCN_FROM_TRACE, SCN_NAME_NUMBER,

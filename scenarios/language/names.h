@@ -11,7 +11,7 @@
  *
  * and facts of the client process: client.error (status of the terminal error or of the
  * step that failed, or "none"), client.error.text (must be contained), client.error.key,
- * client.http_status, client.close ("ok" or a status), client.warnings, io.trace (a list),
+ * client.http_status, client.close ("ok" or a status), client.warnings, client.sigpipe, io.trace (a list),
  * io.max_send_run; and time.virtual_ns of the simulated world.
  */
 #ifndef SCN_NAMES_H

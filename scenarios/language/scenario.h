@@ -54,7 +54,7 @@ enum scn_source {
   SCN_FROM_DICT,     /* srv.dict[index]: symbols the server holds for this connection */
   SCN_FROM_CLIENT,   /* client.error, client.error.text, .key, client.http_status, client.close */
   SCN_FROM_TRACE,    /* io.trace, io.max_send_run */
-  SCN_FROM_SAMPLES,  /* client.rss, client.rss_max: of a client in a process of its own, looked at now and then */
+  SCN_FROM_SAMPLES,  /* client.rss, client.rss_max, client.sigpipe: of a client in a process of its own */
   SCN_FROM_WORLD     /* time.virtual_ns: the simulated world alone has it */
 };
 
