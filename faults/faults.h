@@ -11,6 +11,7 @@
  *   io.poll_r             waits that ask for readable only after the 101
  *   io.idle               waits for wake and time only
  *   io.bytes_out, io.bytes_in  bytes taken and given after the 101, control frames included
+ *   io.hs_bytes_out       bytes of upgrades taken: with io.bytes_out all that sockets took
  *   io.flush              completed hand-overs: sends after the 101, but of control frames
  *                         only, whose last byte was taken
  *   io.connects           connect calls
@@ -59,6 +60,7 @@ struct faults;
   X(send, "io.send") X(recv, "io.recv") X(ctl_send, "io.ctl_send") X(hs_send, "io.hs_send") \
   X(hs_recv, "io.hs_recv") X(hs_wait, "io.hs_wait") X(poll_w, "io.poll_w") X(poll_r, "io.poll_r") X(idle, "io.idle") \
   X(flush, "io.flush") X(bytes_out, "io.bytes_out") X(bytes_in, "io.bytes_in") \
+  X(hs_bytes_out, "io.hs_bytes_out") \
   X(connects, "io.connects") X(clock, "clk.now") X(alloc, "mem.alloc") X(live, "mem.live") \
   X(open, "net.open")
 

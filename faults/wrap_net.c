@@ -203,6 +203,7 @@ static void account_sent(struct faults *f, struct fsock *s, const struct sending
   size_t taken = (size_t)result;
   if (d->upgrade) {
     s->hs_out += result;
+    counter_add(&f->counters, COUNTER_hs_bytes_out, result);
     return;
   }
   struct frames_seen unused;

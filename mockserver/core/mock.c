@@ -113,6 +113,7 @@ struct mock_conn *mock_accept(struct mock *m, void *peer) {
 bool mock_received(struct mock_conn *c, const uint8_t *p, size_t n) {
   struct mock *m = c->m;
   mock_enter(m);
+  m->facts.bytes_in += (int64_t)n;
   if (c->stage == MOCK_STAGE_WS && !c->reader) m->facts.reads++;
   mock_conn_consume(c, p, n);
   mock_conn_pass_end(c);

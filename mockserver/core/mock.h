@@ -142,6 +142,7 @@ struct mock_violation {
   X(repeated, "srv.repeated", "of srv.frames, those equal to an earlier one to the byte; 0 unless rows are kept in full") \
   X(dropped, "srv.dropped", "messages consumed silently after an error") \
   X(bytes, "srv.bytes", "payload bytes of binary messages") \
+  X(bytes_in, "srv.bytes_in", "bytes received on all connections, request heads and Ping and Close included") \
   X(rows, "srv.rows", "rows made visible") \
   X(rows_unique, "srv.rows.unique", "distinct row ids among them") \
   X(rows_doubled, "srv.rows.doubled", "visible rows whose id was there before") \

@@ -210,6 +210,56 @@ static enum verdict without_evidence(struct judging *j, const char *name) {
   return VERDICT_ERROR;
 }
 
+/* ---- bytes that nobody counted ---- */
+
+static bool ended_in_order(const struct judging *j, int64_t connection) {
+  char name[48];
+  snprintf(name, sizeof name, "srv.conn[%" PRId64 "].end", connection);
+  const struct fact *end = facts_find(&j->o->facts, name);
+  return end && end->is_text && (strcmp(end->text, "close 1000") == 0 || strcmp(end->text, "fin") == 0);
+}
+
+static int64_t probes(const struct scn_scenario *s, int64_t *bytes) {
+  int64_t n = 0;
+  *bytes = 0;
+  for (size_t i = 0; i < s->step_count; i++) {
+    if (s->steps[i].kind != SCN_PROBE) continue;
+    n++;
+    if (s->steps[i].text) *bytes += (int64_t)strlen(s->steps[i].text);
+  }
+  return n;
+}
+
+/* Every byte of every connection was read: all were a probe's or the sender's, and each of its ended with its Close or
+ * its FIN. After a reset, and behind what the server did to end a connection, bytes may be on their way for ever. */
+static bool all_was_read(const struct judging *j, int64_t probe_count) {
+  const struct facts *f = &j->o->facts;
+  const int64_t conns = facts_get(f, "srv.conns", 0);
+  if (j->o->reader_count > 0 || facts_get(f, "srv.attempts", 0) > 0) return false;
+  if (facts_get(f, "srv.unmatched", 0) != probe_count) return false;
+  for (int64_t n = 1; n <= conns; n++)
+    if (!ended_in_order(j, n)) return false;
+  return true;
+}
+
+/* A layer that does not see a call can neither count nor fail it: then no number of it proves anything (CASE-98). Of
+ * TLS the layer sees records, the mock what is in them: less, however it is cut. Of another client nothing is known. */
+static bool bytes_accounted(struct judging *j) {
+  if (!j->o->own_client) return true;
+  const struct fact *data = facts_find(&j->o->facts, "io.bytes_out"), *head = facts_find(&j->o->facts, "io.hs_bytes_out");
+  const struct fact *seen = facts_find(&j->o->facts, "srv.bytes_in");
+  if (!data || !head || !seen) return fails(j, 0, "the bytes of both ends were not told, so they cannot be compared");
+  int64_t probed;
+  const int64_t probe_count = probes(j->s, &probed);
+  const int64_t sent = data->number + head->number + probed, received = seen->number;
+  if (received > sent)
+    return fails(j, 0, "the server received %" PRId64 " bytes, the client's counters know of %" PRId64
+                 ": some went round them", received, sent);
+  if (received == sent || j->o->world == SCN_TLS || !all_was_read(j, probe_count)) return true;
+  return fails(j, 0, "the server received %" PRId64 " bytes of %" PRId64 " that were counted, though every connection ended "
+               "in order", received, sent);
+}
+
 enum verdict judge(const struct scn_scenario *s, const struct observation *o, char *why, size_t why_n) {
   struct judging j = {s, o, why, why_n};
   why[0] = '\0';
@@ -224,6 +274,7 @@ enum verdict judge(const struct scn_scenario *s, const struct observation *o, ch
   }
   const char *not_seen = o->client_ok ? unseen(&j) : NULL;
   if (not_seen) return without_evidence(&j, not_seen);
+  if (o->client_ok && !bytes_accounted(&j)) return VERDICT_ERROR;
   bool ok = steps_held(&j) && everything_fired(&j) && rows_given(&j) && connections_scripted(&j) && no_violation(&j) &&
             expectations_hold(&j) && rows_right(&j) && clean_end(&j) && nothing_left(&j) && something_observed(&j);
   if (s->disputed) return VERDICT_DISPUTED;

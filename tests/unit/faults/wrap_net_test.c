@@ -57,6 +57,7 @@ static void each_call_counts_where_it_belongs(void **state) {
   assert_int_equal(c.connects, 1);
   assert_int_equal(c.open, 1);
   assert_int_equal(c.hs_send, 2);
+  assert_int_equal(c.hs_bytes_out, sizeof REQUEST - 1);
   assert_int_equal(c.hs_recv, 2);
   assert_int_equal(c.hs_wait, 2);
   assert_int_equal(c.bytes_in, 3);

@@ -27,6 +27,9 @@ static void begin(const char *text) {
   facts_number(&seen.facts, "srv.conns", 1);
   facts_text(&seen.facts, "srv.conn[1].end", "close 1000");
   facts_number(&seen.facts, "loop.sent", 8);
+  facts_number(&seen.facts, "io.hs_bytes_out", 200);
+  facts_number(&seen.facts, "io.bytes_out", 700);
+  facts_number(&seen.facts, "srv.bytes_in", 900);
 }
 
 static void end(void) {
@@ -255,6 +258,71 @@ static void what_our_own_client_does_not_tell_is_red(void **state) {
   }
 }
 
+/* ---- bytes of both ends ---- */
+
+#define PROBING \
+  HEAD "client: {config: \"ws::addr=${server};\", steps: [probe: {}, probe: {send: \"12345\"}]}\n" SERVER EXPECT
+#define CLEAN "close 1000"
+
+/* Sent are 900, and 5 by the probes where the file has some. */
+static void bytes_that_nobody_counted_are_an_error(void **state) {
+  (void)state;
+  static const struct {
+    const char *file;
+    enum scn_world world;
+    int64_t received, unmatched, attempts;
+    const char *end;
+    enum verdict verdict;
+  } table[] = {
+      {GOOD, SCN_LIVE, 900, 0, 0, CLEAN, VERDICT_PASSED},
+      {GOOD, SCN_LIVE, 901, 0, 0, CLEAN, VERDICT_ERROR},
+      {GOOD, SCN_LIVE, 899, 0, 0, CLEAN, VERDICT_ERROR},
+      {GOOD, SCN_SIM, 899, 0, 0, CLEAN, VERDICT_ERROR},
+      {GOOD, SCN_LIVE, 899, 0, 0, "fin", VERDICT_ERROR},
+      {GOOD, SCN_LIVE, 899, 0, 0, "reset", VERDICT_PASSED}, /* a reset loses bytes, and makes none */
+      {GOOD, SCN_LIVE, 901, 0, 0, "reset", VERDICT_ERROR},
+      {GOOD, SCN_LIVE, 899, 0, 0, "script close 1001", VERDICT_PASSED},
+      {GOOD, SCN_LIVE, 899, 1, 0, CLEAN, VERDICT_PASSED}, /* a connection of which no end is known */
+      {GOOD, SCN_LIVE, 899, 0, 1, CLEAN, VERDICT_PASSED},
+      {GOOD, SCN_TLS, 600, 0, 0, CLEAN, VERDICT_PASSED}, /* less, for the client's are records */
+      {GOOD, SCN_TLS, 901, 0, 0, CLEAN, VERDICT_ERROR},
+      {PROBING, SCN_LIVE, 905, 2, 0, CLEAN, VERDICT_PASSED},
+      {PROBING, SCN_LIVE, 906, 2, 0, CLEAN, VERDICT_ERROR},
+      {PROBING, SCN_LIVE, 904, 2, 0, CLEAN, VERDICT_ERROR},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    begin(table[i].file);
+    seen.world = table[i].world;
+    facts_number(&seen.facts, "srv.bytes_in", table[i].received);
+    facts_number(&seen.facts, "srv.unmatched", table[i].unmatched);
+    facts_number(&seen.facts, "srv.attempts", table[i].attempts);
+    facts_text(&seen.facts, "srv.conn[1].end", table[i].end);
+    file.scenarios[0].allow |= SCN_ALLOW_UNCLEAN_END | SCN_ALLOW_LEAKS;
+    assert_int_equal(judged(), VERDICT_PASSED); /* of another client nothing is known */
+    seen.own_client = true;
+    assert_int_equal(judged(), table[i].verdict);
+    end();
+  }
+}
+
+static void the_sentence_tells_both_numbers(void **state) {
+  (void)state;
+  begin(GOOD "allow: [leaks]\n");
+  seen.own_client = true;
+  facts_number(&seen.facts, "srv.bytes_in", 950);
+  assert_int_equal(judged(), VERDICT_ERROR);
+  assert_string_equal(why, "x.yaml: the server received 950 bytes, the client's counters know of 900: some went round "
+                           "them");
+  facts_number(&seen.facts, "srv.bytes_in", 850);
+  assert_int_equal(judged(), VERDICT_ERROR);
+  assert_string_equal(why, "x.yaml: the server received 850 bytes of 900 that were counted, though every connection ended "
+                           "in order");
+  facts_free(&seen.facts);
+  assert_int_equal(judged(), VERDICT_ERROR);
+  assert_string_equal(why, "x.yaml: the bytes of both ends were not told, so they cannot be compared");
+  end();
+}
+
 static void the_last_connection_ends_with_the_clients_close(void **state) {
   (void)state;
   static const struct {
@@ -377,6 +445,8 @@ int main(void) {
       cmocka_unit_test(wrong_rows_are_red),
       cmocka_unit_test(what_is_left_open_is_red),
       cmocka_unit_test(what_our_own_client_does_not_tell_is_red),
+      cmocka_unit_test(bytes_that_nobody_counted_are_an_error),
+      cmocka_unit_test(the_sentence_tells_both_numbers),
       cmocka_unit_test(the_last_connection_ends_with_the_clients_close),
       cmocka_unit_test(only_the_last_connection_is_asked_how_it_ended),
       cmocka_unit_test(what_only_the_simulated_world_has_is_judged_there_only),
