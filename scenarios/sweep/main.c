@@ -67,8 +67,11 @@ static bool choose_lives(struct sweep *s) {
 
 /* ---- which points ---- */
 
-/* One in `stride`, by a hash: neighbours are the same place with another fault, which a plain stride would never meet. */
-static bool chosen(const struct sweep_options *o, uint64_t number) {
+/* One in `stride`, by a hash: neighbours are the same place with another fault, which a plain stride would never meet.
+ * Calls and allocations that fail once, and the bytes that come with the 101, are few, and no two are alike: all. */
+static bool chosen(const struct sweep_options *o, const struct sweep_point *p, uint64_t number) {
+  bool by_number = p->site == SWEEP_CALL || p->site == SWEEP_ALLOC;
+  if ((by_number && !p->ever) || p->head_bytes > 0) return true;
   uint64_t h = (number + 1 + o->seed * UINT64_C(1000003)) * UINT64_C(0x9e3779b97f4a7c15);
   return (h ^ h >> 31) % o->stride == 0;
 }
@@ -84,7 +87,7 @@ static bool prepare(struct sweep *s) {
   if (!s->jobs) return false;
   for (size_t i = 0; i < s->set_count; i++)
     for (size_t k = 0; k < s->sets[i].points.count; k++)
-      if (chosen(&s->o, seen++))
+      if (chosen(&s->o, &s->sets[i].points.at[k], seen++))
         s->jobs[s->job_count++] = (struct sweep_job){&s->sets[i], &s->sets[i].points.at[k]};
   return true;
 }

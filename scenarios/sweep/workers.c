@@ -110,11 +110,18 @@ static int work(const struct pool *p, struct slot *slot) {
   }
 }
 
+/* A worker dies of what its client does, whoever catches signals in the process that made it. */
+static void die_of_signals(void) {
+  static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], SIG_DFL);
+}
+
 static pid_t start(const struct pool *p, struct slot *slot) {
   fflush(NULL);
   pid_t pid = fork();
-  if (pid == 0) _exit(work(p, slot));
-  return pid;
+  if (pid != 0) return pid;
+  die_of_signals();
+  _exit(work(p, slot));
 }
 
 /* ---- the pool ---- */
@@ -248,6 +255,7 @@ static bool survives(struct sweep_set *set) {
   pid_t pid = fork();
   if (pid < 0) return false;
   if (pid == 0) {
+    die_of_signals();
     alarm(RUN_LIMIT_S);
     reference(set);
     _exit(EXIT_DONE);
