@@ -48,7 +48,7 @@ static bool choose_lives(struct sweep *s) {
   static char standard[] = SWEEP_LIVES;
   char *standard_paths[] = {standard};
   char **paths = s->o.path_count ? s->o.paths : standard_paths;
-  if (!collect(paths, s->o.path_count ? s->o.path_count : 1, &s->files)) return false;
+  if (!collect(paths, s->o.path_count ? s->o.path_count : 1, &s->files) || s->files.missing_count > 0) return false;
   size_t most = 0;
   for (size_t f = 0; f < s->files.count; f++) most += s->files.files[f].count;
   s->sets = calloc(most + 1, sizeof *s->sets);
