@@ -115,6 +115,7 @@ int mock_lws_peer_received(struct mock_lws_peer *p, const uint8_t *data, size_t 
   size_t done = p->surplus_n > 0 ? 0 : hand_over(p, data, n);
   bool kept = done == n || !p->conn || keep_surplus(p, data + done, n - done);
   p->in_callback = false;
+  if (!kept) mock_lws_broke(p->l, "realloc", strerror(ENOMEM));
   return p->kill || !kept ? -1 : 0;
 }
 
@@ -185,6 +186,7 @@ bool mock_lws_peer_accept(struct mock_lws *l, int fd) {
   int one = 1;
   struct mock_lws_peer *p = calloc(1, sizeof *p);
   if (!p) {
+    mock_lws_broke(l, "calloc", strerror(ENOMEM));
     refuse(fd);
     return false;
   }
@@ -200,7 +202,11 @@ bool mock_lws_peer_accept(struct mock_lws *l, int fd) {
     refuse(fd);
     return false;
   }
-  if (adopt(p)) return true;
+  if (adopt(p)) {
+    if (l->on_accept) l->on_accept(l->on_accept_ctx, fd);
+    return true;
+  }
+  mock_lws_broke(l, "lws_adopt_descriptor_vhost", strerror(errno));
   l->events.ended(p->conn, true); /* libwebsockets has closed the socket */
   free(p);
   return false;

@@ -22,7 +22,7 @@ struct mock_lws {
   struct lws_context *context;
   struct lws_vhost *vhost;
   struct lws *listener;           /* NULL = connects are refused */
-  int listen_fd;
+  int listen_fd;                  /* ours from start to stop, listening or not: the port is never free */
   lws_sorted_usec_list_t rest;    /* until connects are looked at again, after a shortage of descriptors */
   int port;
   int send_buffer_bytes;          /* 0 = the system's */
@@ -35,7 +35,10 @@ struct mock_lws {
   atomic_bool stop;
   bool stopping;                  /* the thread is gone; ends are no events any more */
   pthread_mutex_t lock;           /* guards calls */
-  pthread_cond_t done;
+  pthread_cond_t done, asked;
+  char trouble[128];              /* what broke first, "" = nothing; under lock */
+  void (*on_accept)(void *ctx, int fd);
+  void *on_accept_ctx;
   struct mock_lws_call *calls, **calls_end;
 };
 
@@ -53,6 +56,9 @@ struct mock_lws_peer {
   size_t surplus_n, surplus_cap;
   lws_sorted_usec_list_t pump;    /* hands over the surplus once reading goes on */
 };
+
+/* Remembers that a call failed that the server cannot do without, and how; the first one is kept. */
+void mock_lws_broke(struct mock_lws *l, const char *call, const char *what);
 
 /* What the mock may do to a peer; fills everything but ctx. */
 void mock_lws_peer_table(struct mock_transport *t);

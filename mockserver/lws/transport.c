@@ -1,22 +1,23 @@
 #define _GNU_SOURCE /* accept4 */
 #include "transport.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "listener.h"
 #include "peer.h"
 #include "tls/filter.h"
 
 /* A read takes min(rx_buffer_size + LWS_PRE, pt_serv_buf_size): both must be raised. */
-enum { READ_BYTES = 256 * 1024, BACKLOG = 1024, REST_US = 100000 };
+enum { READ_BYTES = 256 * 1024, REST_US = 100000 };
 
 /* ---- time ------------------------------------------------------------------------- */
 
@@ -52,35 +53,11 @@ static void wake_at(void *ctx, int64_t at_ns) {
 
 /* ---- listener ---------------------------------------------------------------------- */
 
-static int open_listener(int *port) {
-  struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)*port)};
-  socklen_t n = sizeof a;
-  int one = 1;
-  a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return -1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-  bool good = bind(fd, (struct sockaddr *)&a, sizeof a) == 0 && listen(fd, BACKLOG) == 0 &&
-              getsockname(fd, (struct sockaddr *)&a, &n) == 0;
-  /* Nobody outside this machine may ever reach it. */
-  if (good && a.sin_addr.s_addr != htonl(INADDR_LOOPBACK)) {
-    good = false;
-    errno = EADDRNOTAVAIL;
-  }
-  if (!good) {
-    int why = errno;
-    close(fd);
-    errno = why;
-    return -1;
-  }
-  *port = ntohs(a.sin_port);
-  return fd;
-}
-
-static bool adopt_listener(struct mock_lws *l, int fd) {
+/* What libwebsockets watches, and closes when it is told to, is a second descriptor: the port is ours to the end. */
+static bool watch_listener(struct mock_lws *l) {
   lws_sock_file_fd_type d;
-  d.filefd = fd;
-  l->listen_fd = fd;
+  d.filefd = fcntl(l->listen_fd, F_DUPFD_CLOEXEC, 0);
+  if (d.filefd < 0) return false;
   l->listener = lws_adopt_descriptor_vhost(l->vhost, LWS_ADOPT_RAW_FILE_DESC, d, "listener", NULL);
   return l->listener != NULL;
 }
@@ -88,12 +65,11 @@ static bool adopt_listener(struct mock_lws *l, int fd) {
 static void set_listening(void *ctx, bool open) {
   struct mock_lws *l = ctx;
   if (!open && l->listener) {
-    shutdown(l->listen_fd, SHUT_RDWR); /* at once; the descriptor goes a moment later */
+    mock_listener_refuse(l->listen_fd);
     lws_set_timeout(l->listener, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
     l->listener = NULL;
   } else if (open && !l->listener) {
-    int fd = open_listener(&l->port);
-    if (fd >= 0 && !adopt_listener(l, fd)) lwsl_err("qwp-mock: cannot listen again\n");
+    if (!mock_listener_resume(l->listen_fd) || !watch_listener(l)) mock_lws_broke(l, "listen", strerror(errno));
   }
 }
 
@@ -110,6 +86,12 @@ static void rest(struct mock_lws *l) {
 
 static bool is_shortage(int err) { return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM; }
 
+/* It would stay readable, and the thread would spin. */
+static void lose_listener(struct mock_lws *l, int err) {
+  lws_rx_flow_control(l->listener, 0);
+  mock_lws_broke(l, "accept4", strerror(err));
+}
+
 static void accept_all(struct mock_lws *l, int listen_fd) {
   for (;;) {
     int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -117,9 +99,25 @@ static void accept_all(struct mock_lws *l, int listen_fd) {
       mock_lws_peer_accept(l, fd);
     } else if (errno != EINTR && errno != ECONNABORTED) {
       if (is_shortage(errno)) rest(l);
+      else if (errno != EAGAIN) lose_listener(l, errno);
       return;
     }
   }
+}
+
+/* ---- what broke ------------------------------------------------------------------------- */
+
+void mock_lws_broke(struct mock_lws *l, const char *call, const char *what) {
+  pthread_mutex_lock(&l->lock);
+  if (!l->trouble[0]) snprintf(l->trouble, sizeof l->trouble, "%s: %s", call, what);
+  pthread_mutex_unlock(&l->lock);
+}
+
+bool mock_lws_trouble(struct mock_lws *l, char *out, size_t n) {
+  pthread_mutex_lock(&l->lock);
+  snprintf(out, n, "%s", l->trouble);
+  pthread_mutex_unlock(&l->lock);
+  return out[0] != '\0';
 }
 
 /* ---- calls from other threads ---------------------------------------------------------- */
@@ -148,6 +146,7 @@ void mock_lws_call(struct mock_lws *l, void (*fn)(struct mock *m, void *arg), vo
   pthread_mutex_lock(&l->lock);
   *l->calls_end = &call;
   l->calls_end = &call.next;
+  pthread_cond_signal(&l->asked);
   pthread_mutex_unlock(&l->lock);
   lws_cancel_service(l->context);
   pthread_mutex_lock(&l->lock);
@@ -198,9 +197,12 @@ static int on_listener(struct lws *wsi, enum lws_callback_reasons reason, void *
   (void)user;
   (void)in;
   (void)n;
-  if (reason != LWS_CALLBACK_RAW_RX_FILE) return 0;
   struct mock_lws *l = lws_context_user(lws_get_context(wsi));
-  if (wsi == l->listener) accept_all(l, l->listen_fd);
+  if (wsi != l->listener) return 0; /* one that was told to close */
+  if (reason == LWS_CALLBACK_RAW_RX_FILE) accept_all(l, l->listen_fd);
+  if (reason != LWS_CALLBACK_RAW_CLOSE_FILE) return 0;
+  l->listener = NULL;
+  if (!atomic_load(&l->stop)) mock_lws_broke(l, "poll", "the listening socket was shut down");
   return 0;
 }
 
@@ -210,9 +212,24 @@ static const struct lws_protocols protocols[] = {
   {.name = NULL},
 };
 
+/* The sockets are dead; who asks for the facts must not wait for ever. */
+static void answer_calls(struct mock_lws *l) {
+  pthread_mutex_lock(&l->lock);
+  while (!atomic_load(&l->stop)) {
+    if (!l->calls) pthread_cond_wait(&l->asked, &l->lock);
+    pthread_mutex_unlock(&l->lock);
+    run_calls(l);
+    pthread_mutex_lock(&l->lock);
+  }
+  pthread_mutex_unlock(&l->lock);
+}
+
 static void *serve(void *arg) {
   struct mock_lws *l = arg;
   while (!atomic_load(&l->stop) && lws_service(l->context, 0) >= 0) continue;
+  if (atomic_load(&l->stop)) return NULL;
+  mock_lws_broke(l, "lws_service", strerror(errno));
+  answer_calls(l);
   return NULL;
 }
 
@@ -263,14 +280,13 @@ static bool start(struct mock_lws *l, const struct mock_options *options, const 
     errno = ENOMEM;
     return false;
   }
-  int fd = open_listener(&l->port);
-  if (fd < 0) return false;
+  l->listen_fd = mock_listener_open(&l->port);
+  if (l->listen_fd < 0) return false;
   if (!create_context(l)) {
-    close(fd);
     errno = ENOMEM;
     return false;
   }
-  if (!adopt_listener(l, fd)) {
+  if (!watch_listener(l)) {
     errno = EIO;
     return false;
   }
@@ -290,6 +306,7 @@ struct mock_lws *mock_lws_start_tls(const struct mock_options *options, int port
   atomic_init(&l->stop, false);
   pthread_mutex_init(&l->lock, NULL);
   pthread_cond_init(&l->done, NULL);
+  pthread_cond_init(&l->asked, NULL);
   if (start(l, options, id)) return l;
   int why = errno;
   mock_lws_stop(l);
@@ -303,18 +320,41 @@ struct mock_lws *mock_lws_start(const struct mock_options *options, int port) {
 
 void mock_lws_stop(struct mock_lws *l) {
   if (!l) return;
+  pthread_mutex_lock(&l->lock);
   atomic_store(&l->stop, true);
+  pthread_cond_signal(&l->asked);
+  pthread_mutex_unlock(&l->lock);
   if (l->started) {
     lws_cancel_service(l->context);
     pthread_join(l->thread, NULL);
   }
   l->stopping = true;
   if (l->context) lws_context_destroy(l->context);
+  if (l->listen_fd >= 0) close(l->listen_fd);
   mock_del(l->m);
   mock_tls_del(l->tls);
   pthread_cond_destroy(&l->done);
+  pthread_cond_destroy(&l->asked);
   pthread_mutex_destroy(&l->lock);
   free(l);
+}
+
+struct hook {
+  struct mock_lws *l;
+  void (*fn)(void *ctx, int fd);
+  void *ctx;
+};
+
+static void set_hook(struct mock *m, void *arg) {
+  const struct hook *h = arg;
+  (void)m;
+  h->l->on_accept = h->fn;
+  h->l->on_accept_ctx = h->ctx;
+}
+
+void mock_lws_on_accept(struct mock_lws *l, void (*fn)(void *ctx, int fd), void *ctx) {
+  struct hook h = {l, fn, ctx};
+  mock_lws_call(l, set_hook, &h);
 }
 
 int mock_lws_port(const struct mock_lws *l) { return l->port; }

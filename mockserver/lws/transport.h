@@ -32,6 +32,15 @@ int mock_lws_port(const struct mock_lws *l);
 /* Runs fn(m, arg) on the service thread, between two events, and returns when it is done. */
 void mock_lws_call(struct mock_lws *l, void (*fn)(struct mock *m, void *arg), void *arg);
 
+/* Did a call of the service thread fail that it cannot do without? Then `out` names the first: "accept4: Bad file
+ * descriptor". What its clients saw is the harness's doing, not theirs. After "lws_service" the thread serves nobody but
+ * mock_lws_call any more. */
+bool mock_lws_trouble(struct mock_lws *l, char *out, size_t n);
+
+/* fn is called on the service thread with each socket that was accepted, before anything is read from it: a test can give
+ * it the properties that it has on other systems (CASE-94). NULL = none. */
+void mock_lws_on_accept(struct mock_lws *l, void (*fn)(void *ctx, int fd), void *ctx);
+
 /* How many sockets of clients are open at this moment; one that waits to be accepted counts. */
 size_t mock_lws_open(struct mock_lws *l);
 

@@ -131,6 +131,10 @@ static void run_over_loopback(enum scn_world world, const struct scn_scenario *s
              REST_LIMIT_MS);
   struct look look = {o, s};
   mock_lws_call(server, take_facts, &look);
+  /* Before all else: what the client met behind it says nothing about the client. */
+  char trouble[128];
+  if (mock_lws_trouble(server, trouble, sizeof trouble))
+    snprintf(o->harness, sizeof o->harness, "the mock broke: %s", trouble);
   mock_lws_stop(server);
 }
 
