@@ -69,6 +69,25 @@ static bool wrong_word(struct scn_reader *r, scn_node *node, const struct scn_ke
   return scn_wrong_near(r, node, k->name, "word", nearest, "'%.60s' is not one of %s", text, k->words);
 }
 
+/* What people ask a network simulator for, and a byte stream cannot have (CASE-97): a proxy that drops a piece of it
+ * makes what no network does. */
+static bool wrong_loss(struct scn_reader *r, scn_node *node, const char *key) {
+  return scn_wrong(r, node, key, "a byte stream does not lose bytes: use net: {jitter: 0..2ms} for late segments, or "
+                   "do: corrupt");
+}
+
+static bool is_loss(const char *word) {
+  static const char *const words[] = {"loss", "lose", "drop", "packet_loss", "packet-loss"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    if (strncmp(word, words[i], strlen(words[i])) == 0 && strcspn(word, " ") == strlen(words[i])) return true;
+  }
+  return false;
+}
+
+static bool asks_for_loss(const char *section, const char *key) {
+  return (strcmp(section, "net") == 0 || strcmp(section, "fault") == 0) && is_loss(key);
+}
+
 static bool check_scalar(struct scn_reader *r, scn_node *node, const struct scn_key *k) {
   const char *text;
   if (!scn_text(r, node, &text)) return false;
@@ -85,7 +104,9 @@ static bool check_scalar(struct scn_reader *r, scn_node *node, const struct scn_
   if ((f & SCN_IS_SIZE) && scn_value_size(text, &v)) return true;
   if ((f & SCN_IS_HEX) && scn_value_hex(text, NULL, 0, &n)) return true;
   if (!(f & SCN_IS_CHOICE)) return wrong_form(r, node, k);
-  return scn_value_choice(k->words, text, &v) >= 0 || wrong_word(r, node, k, text);
+  if (scn_value_choice(k->words, text, &v) >= 0) return true;
+  const bool is_deed = strcmp(k->section, "fault") == 0 && strcmp(k->name, "do") == 0;
+  return is_deed && is_loss(text) ? wrong_loss(r, node, k->name) : wrong_word(r, node, k, text);
 }
 
 static bool check_texts(struct scn_reader *r, scn_node *list, const struct scn_key *k) {
@@ -201,6 +222,7 @@ static bool check_map(struct scn_reader *r, scn_node *map, const char *section, 
     const struct scn_key *k = scn_key_find(section, text);
     if (k && !check_value(r, value, k, depth + 1)) return false;
     if (k) continue;
+    if (asks_for_loss(section, text)) return wrong_loss(r, name, text);
     if (!facts) return scn_wrong_near(r, name, text, "key", scn_key_nearest(section, text), "no such key here");
     if (!visit(r, value, text, depth + 1) || !check_fact(r, name, value, section)) return false;
   }

@@ -67,6 +67,8 @@ const struct scn_key scn_keys[] = {
 
   /* ---- net ---- */
   {"net", "delay", SCN_IS_DURATION, NULL, NULL, "0", "Time bytes are under way, each direction.", "delay: 10us"},
+  {"net", "jitter", SCN_IS_DURATION | SCN_IS_RANGE, NULL, NULL, "0",
+   "Segments are late by up to this much more, seeded; none is lost, none overtakes another.", "jitter: 0..2ms"},
   {"net", "send_buffer", SCN_IS_SIZE, NULL, NULL, "256KiB", "Send buffer of the client's socket.", "send_buffer: 4KiB"},
   {"net", "recv_buffer", SCN_IS_SIZE, NULL, NULL, "256KiB", "Receive buffer of the client's socket.",
    "recv_buffer: 4KiB"},

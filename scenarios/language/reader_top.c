@@ -64,13 +64,26 @@ static bool read_allow(struct scn_reader *r, scn_node *root, struct scn_scenario
   return true;
 }
 
+#define JITTER_MAX_NS INT64_C(3600000000000)
+
+static bool read_jitter(struct scn_reader *r, scn_node *map, struct scn_net *net) {
+  int64_t from = 0, to = 0;
+  scn_node *node = scn_get(r, map, "jitter");
+  if (!scn_get_durations(r, map, "jitter", &from, &to)) return false;
+  if (from > 0 && from < to) return scn_wrong(r, node, "jitter", "begins at 0: what all segments share is delay");
+  if (to > JITTER_MAX_NS) return scn_wrong(r, node, "jitter", "is an hour at most");
+  if (to > 0 && net->peer_inside_send) return scn_wrong(r, node, "jitter", "peer_inside_send has no time on the way");
+  net->jitter_ns = to;
+  return true;
+}
+
 static bool read_net(struct scn_reader *r, scn_node *root, struct scn_net *net) {
   scn_node *map = scn_get(r, root, "net");
   return scn_get_duration(r, map, "delay", &net->delay_ns) &&
          scn_get_size(r, map, "send_buffer", 1, INT32_MAX, &net->send_buffer_bytes) &&
          scn_get_size(r, map, "recv_buffer", 1, INT32_MAX, &net->recv_buffer_bytes) &&
          scn_get_size(r, map, "chunk_max", 0, INT32_MAX, &net->chunk_max) &&
-         scn_get_bool(r, map, "peer_inside_send", &net->peer_inside_send);
+         scn_get_bool(r, map, "peer_inside_send", &net->peer_inside_send) && read_jitter(r, map, net);
 }
 
 /* A scenario that is exact is compared whole: the key is for those that cannot be. */

@@ -104,6 +104,7 @@ struct scn_step {
 
 struct scn_net {           /* of the simulated world; in live only buffer sizes are applied */
   int64_t delay_ns;
+  int64_t jitter_ns;       /* segments are late by another 0..jitter_ns */
   int64_t send_buffer_bytes, recv_buffer_bytes, chunk_max;
   bool peer_inside_send;
 };

@@ -135,6 +135,7 @@ static bool build(struct world *w, const struct scn_scenario *s, const struct wo
   uint64_t seed = world_seed(s, opt);
   struct sim_options so = {.seed = seed,
                            .delay_ns = s->net.delay_ns,
+                           .jitter_ns = s->net.jitter_ns,
                            .send_buffer_bytes = (size_t)s->net.send_buffer_bytes,
                            .recv_buffer_bytes = (size_t)s->net.recv_buffer_bytes,
                            .chunk_max = (size_t)s->net.chunk_max,

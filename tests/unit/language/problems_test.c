@@ -154,6 +154,23 @@ static void server(void **state) {
           "f.yaml:7: hex: expected pairs of hex digits");
 }
 
+#define NO_LOSS ": a byte stream does not lose bytes: use net: {jitter: 0..2ms} for late segments, or do: corrupt"
+
+static void loss(void **state) {
+  (void)state;
+  refused_behind("net: {loss: 10%}\n", "f.yaml:6: loss" NO_LOSS);
+  refused_behind("net: {packet_loss: 1}\n", "f.yaml:6: packet_loss" NO_LOSS);
+  refused_behind("faults:\n  - {at: client.send, do: loss 10%}\n", "f.yaml:7: do" NO_LOSS);
+  refused_behind("faults:\n  - {at: client.send, do: drop, nth: 1}\n", "f.yaml:7: do" NO_LOSS);
+  refused_behind("faults:\n  - {at: client.send, do: delay-before 1ms, loss: 5}\n", "f.yaml:7: loss" NO_LOSS);
+  refused_behind("faults:\n  - {at: client.send, do: lossy}\n", /* not the word */
+                "f.yaml:7: do: expected a word that --explain lists");
+  refused_behind("net: {jitter: 1ms..2ms}\n", "f.yaml:6: jitter: begins at 0: what all segments share is delay");
+  refused_behind("net: {jitter: 61m}\n", "f.yaml:6: jitter: is an hour at most");
+  refused_behind("net: {jitter: 1ms, peer_inside_send: true}\n",
+                "f.yaml:6: jitter: peer_inside_send has no time on the way");
+}
+
 static void faults(void **state) {
   (void)state;
   refused_behind("faults:\n  - {at: client.sned, do: EPIPE}\n",
@@ -212,7 +229,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(keys),   cmocka_unit_test(forms),  cmocka_unit_test(counters), cmocka_unit_test(claims),
     cmocka_unit_test(steps),  cmocka_unit_test(server), cmocka_unit_test(faults),   cmocka_unit_test(matrix),
-    cmocka_unit_test(hostile), cmocka_unit_test(aliases_are_bounded),
+    cmocka_unit_test(hostile), cmocka_unit_test(loss),   cmocka_unit_test(aliases_are_bounded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

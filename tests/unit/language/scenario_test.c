@@ -70,6 +70,13 @@ static void top(void **state) {
   assert_true(s->net.peer_inside_send);
 }
 
+static void jitter(void **state) {
+  (void)state;
+  assert_int_equal(read(HEAD CLIENT EXPECT)->net.jitter_ns, 0);
+  assert_int_equal(read(HEAD CLIENT EXPECT "net: {jitter: 0..2ms}\n")->net.jitter_ns, 2000000);
+  assert_int_equal(read(HEAD CLIENT EXPECT "net: {jitter: 5us}\n")->net.jitter_ns, 5000);
+}
+
 static void steps(void **state) {
   (void)state;
   const struct scn_scenario *s = read(HEAD EXPECT "worlds: [sim]\nclient:\n  config: x\n  steps:\n"
@@ -354,7 +361,7 @@ static void server_script(void **state) {
 int main(void) {
 #define T(f) cmocka_unit_test_teardown(f, forget)
   const struct CMUnitTest tests[] = {
-    T(defaults), T(top), T(steps), T(entries), T(entries_for_many), T(rules), T(faults), T(facts),
+    T(defaults), T(top), T(jitter), T(steps), T(entries), T(entries_for_many), T(rules), T(faults), T(facts),
     T(facts_of_the_simulated_world), T(matrix_cross), T(matrix_lines), T(server_script),
   };
 #undef T
