@@ -399,7 +399,8 @@ static inline void tk_init_chain(struct tk *k, const struct tk_identity *i, cons
 
 static inline void tk_init(struct tk *k, const struct tk_identity *i) { tk_init_chain(k, i, NULL); }
 
-static inline void tk_free(struct tk *k) {
+/* All connections were closed: the next one is number 0 again. */
+static inline void tk_forget_conns(struct tk *k) {
   for (int i = 0; i < k->count; i++) {
     struct tk_conn *c = &k->conns[i];
     assert_false(c->open);
@@ -408,6 +409,12 @@ static inline void tk_free(struct tk *k) {
     free(c->to_client.p);
     free(c->plain.p);
   }
+  k->count = 0;
+  k->wait_count = 0;
+}
+
+static inline void tk_free(struct tk *k) {
+  tk_forget_conns(k);
   SSL_CTX_free(k->server);
   assert_int_equal(k->mem.live, 0);
 }

@@ -16,6 +16,13 @@ static void set_up(struct rig *r) {
   tk_dial(&r->c, "db");
 }
 
+/* Another connection of the same client to the same server. */
+static void dial_again(struct rig *r) {
+  tk_hang_up(&r->c);
+  tk_forget_conns(&r->k);
+  tk_dial(&r->c, "db");
+}
+
 static void tear_down(struct rig *r) {
   tk_client_free(&r->c);
   tk_free(&r->k);
@@ -90,12 +97,12 @@ static void cut_at_every_byte_of_the_server(void **state) {
   (void)state;
   for (int reset = 0; reset < 2; reset++) {
     size_t handshakes = 0, answers = 0;
-    for (size_t at = 0; answers == 0; at++) {
-      struct rig r;
+    struct rig r;
+    set_up(&r);
+    r.k.cut_is_reset = reset;
+    for (size_t at = 0; answers == 0; at++, dial_again(&r)) {
       struct life life;
-      set_up(&r);
       r.k.cut_in = at;
-      r.k.cut_is_reset = reset;
       live(&r, &life);
       if (life.sent != 0) {
         handshakes++;
@@ -111,9 +118,9 @@ static void cut_at_every_byte_of_the_server(void **state) {
         assert_int_equal(life.explained, QWP_OK);
         answers++;
       }
-      tear_down(&r);
     }
     assert_true(handshakes > 500);
+    tear_down(&r);
   }
 }
 
@@ -122,20 +129,20 @@ static void cut_at_every_byte_of_ours(void **state) {
   (void)state;
   for (int reset = 0; reset < 2; reset++) {
     size_t cuts = 0, answers = 0;
-    for (size_t at = 0; answers == 0; at++, cuts++) {
-      struct rig r;
+    struct rig r;
+    set_up(&r);
+    r.k.cut_is_reset = reset;
+    for (size_t at = 0; answers == 0; at++, cuts++, dial_again(&r)) {
       struct life life;
-      set_up(&r);
       r.k.cut_out = at;
-      r.k.cut_is_reset = reset;
       live(&r, &life);
       if (life.sent == 0 && life.got == 6) answers++;
       else if (life.sent != 0) assert_true(life.sent == -ECONNRESET || life.sent == -EPIPE || life.sent == -EPROTO);
       else assert_true(life.got == 0 || life.got == -ECONNRESET);
       assert_true(life.explained == QWP_OK || life.explained == QWP_CONN_TLS || life.explained == QWP_CONN_LOST);
-      tear_down(&r);
     }
     assert_true(cuts > 250);
+    tear_down(&r);
   }
 }
 
@@ -214,9 +221,9 @@ static void no_client_certificate(void **state) {
 static void a_flipped_bit(void **state) {
   (void)state;
   size_t flight = SIZE_MAX; /* not always the same: signatures differ in length */
-  for (size_t at = 0; at < flight; at++) {
-    struct rig r;
-    set_up(&r);
+  struct rig r;
+  set_up(&r);
+  for (size_t at = 0; at < flight; at++, dial_again(&r)) {
     assert_int_equal(r.c.ops.net->send(r.c.ops.net_ctx, r.c.sock, "x", 1), -EAGAIN);
     tk_serve(&r.k, 0);
     if (r.k.conns[0].to_client.n < flight) flight = r.k.conns[0].to_client.n;
@@ -226,9 +233,9 @@ static void a_flipped_bit(void **state) {
     ssize_t sent = -EAGAIN;
     for (int i = 0; i < 3 && sent == -EAGAIN; i++) sent = r.c.ops.net->send(r.c.ops.net_ctx, r.c.sock, "x", 1);
     if (sent != (at == 2 ? 1 : -EPROTO)) fail_msg("byte %zu of %zu: %zd", at, flight, sent);
-    tear_down(&r);
   }
   assert_true(flight > 500);
+  tear_down(&r);
 }
 
 static int make_server(void **state) {
