@@ -50,7 +50,18 @@ static int driver_start(void *ctx, struct qwp_loop *loop) {
   return 0;
 }
 
-static void driver_wake(void *ctx) { client_wake(ctx); }
+static bool somebody_inside(const struct sim *s) {
+  for (unsigned i = 0; i < SIM_CLIENTS; i++) {
+    if (s->clients[i].inside) return true;
+  }
+  return false;
+}
+
+static void driver_wake(void *ctx) {
+  struct sim *s = ((struct sim_client *)ctx)->sim;
+  client_wake(ctx);
+  if (s->o.loop_first && !somebody_inside(s)) world_settle(s, WORLD_ALL);
+}
 static uint64_t driver_seen(void *ctx) { return ((struct sim_client *)ctx)->progress; }
 static void driver_progress(void *ctx) { ((struct sim_client *)ctx)->progress++; }
 static void driver_stop(void *ctx) { ((struct sim_client *)ctx)->loop = NULL; }

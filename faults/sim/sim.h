@@ -35,6 +35,8 @@ struct sim_options {
                              * next one comes; 0 = all that is due at once */
   bool peer_inside_send;    /* the server runs inside the client's send call (CASE-81); delay_ns and
                              * jitter_ns must be 0 */
+  bool loop_first;          /* a loop that is woken runs at once, and the world with it, before the call that woke it
+                             * returns: the other order that a scheduler may choose */
   /* A world that hangs has to end. `stuck` is called from inside a blocking call of the
    * client when nothing will ever happen again, when virtual time passes end_ns, or when
    * step_limit steps were made at one moment. The call then returns to its caller as if

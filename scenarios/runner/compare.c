@@ -6,17 +6,23 @@
 #include "client/real_time.h"
 #include "runner/normal.h"
 
-/* The most bytes that arrive at once in the last run: less than most frames. */
+/* The most bytes that arrive at once where they come in pieces: less than most frames. */
 #define PIECE_BYTES 40
 
 struct way {
   const char *name;
   enum scn_world world;
   int64_t chunk_max; /* 0 = as the scenario says */
+  bool loop_first;
 };
 
 static const struct way ways[] = {
-    {"sim", SCN_SIM, 0}, {"live", SCN_LIVE, 0}, {"tls", SCN_TLS, 0}, {"sim, bytes in pieces", SCN_SIM, PIECE_BYTES}};
+    {"sim", SCN_SIM, 0, false},
+    {"sim, the loop first", SCN_SIM, 0, true},
+    {"sim, bytes in pieces", SCN_SIM, PIECE_BYTES, false},
+    {"live", SCN_LIVE, 0, false},
+    {"tls", SCN_TLS, 0, false},
+};
 
 static bool goes(const struct scn_scenario *s, const struct way *way) {
   return s->worlds[way->world] && world_exists(way->world);
@@ -49,10 +55,12 @@ static void trail_free(struct trail *t) {
 static enum verdict run_way(struct job *j, const struct way *way, const struct world_options *w, int journal_fd,
                             struct trail *t) {
   struct scn_scenario s = *j->scenario;
+  struct world_options options = *w;
   if (way->chunk_max) s.net.chunk_max = way->chunk_max;
+  options.loop_first = way->loop_first;
   struct observation o;
   observation_init(&o);
-  world_run_in(way->world, &s, w, &o);
+  world_run_in(way->world, &s, &options, &o);
   t->way = way;
   buffer_clear(&t->whole);
   buffer_clear(&t->united);

@@ -1,5 +1,6 @@
-/* compare - one scenario in each world it claims, and once more in the simulated one with its bytes in small pieces:
- * the protocol must have gone the same way (normal.h).
+/* compare - one scenario in each world it claims, and in the simulated one with two other schedules as well: the send
+ * loop runs before the producer goes on, or bytes arrive in small pieces. Every time the protocol must have gone the
+ * same way (normal.h).
  *
  * It judges no run; that is what the ordinary ones are for. A scenario in which scheduling decides how far a connection
  * came says so in `worlds_may_differ`; then only what no scheduling can change is compared. The same holds between a

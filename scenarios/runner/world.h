@@ -14,6 +14,7 @@ struct world_options {
   uint64_t seed;          /* 0 = the scenario's own, else from its name */
   bool no_deadline;       /* for a debugger: nothing ends a wait */
   bool full_journal;      /* payload bytes in the journal */
+  bool loop_first;        /* sim: the send loop runs before the producer goes on (sim.h) */
   int64_t client_limit_ns; /* live: real time the child may take before it counts as hanging */
   const char *client;     /* live: the child program and its arguments, split at blanks */
   bool own_client;        /* live: it is the built-in one, which knows and tells what it left open */

@@ -140,6 +140,7 @@ static bool build(struct world *w, const struct scn_scenario *s, const struct wo
                            .recv_buffer_bytes = (size_t)s->net.recv_buffer_bytes,
                            .chunk_max = (size_t)s->net.chunk_max,
                            .peer_inside_send = s->net.peer_inside_send,
+                           .loop_first = opt->loop_first,
                            .stuck = hangs,
                            .stuck_ctx = w,
                            .end_ns = opt->no_deadline ? 0 : SIM_END_NS,
