@@ -41,6 +41,25 @@ static void rig_new(struct rig *r, const struct sim_options *o) {
 
 static void rig_start(struct rig *r) { assert_int_equal(r->driver->start(r->driver->ctx, &r->loop), 0); }
 
+static void with_the_loop_first_a_wake_returns_behind_its_step(void **state) {
+  (void)state;
+  struct rig r;
+  rig_new(&r, &(struct sim_options){.loop_first = true});
+  rig_start(&r);
+  assert_int_equal(r.loop.steps, 0); /* start is no wake */
+  r.driver->wake(r.driver->ctx);
+  assert_int_equal(r.loop.steps, 1);
+  assert_int_equal(sim_now_ns(r.k.sim), SIM_START_NS); /* time stands */
+  sim_hold(r.k.sim, true);
+  r.driver->wake(r.driver->ctx);
+  assert_int_equal(r.loop.steps, 1);
+  sim_hold(r.k.sim, false);
+  r.script.wake_in_step = 2; /* from inside a step: noted, and due behind it */
+  sim_settle(r.k.sim);
+  assert_int_equal(r.loop.steps, 3);
+  kit_end(&r.k);
+}
+
 static void a_loop_is_stepped_at_start_when_woken_and_at_its_deadline(void **state) {
   (void)state;
   struct rig r;
@@ -231,6 +250,7 @@ static void a_wait_outside_a_step_runs_the_world(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(with_the_loop_first_a_wake_returns_behind_its_step),
       cmocka_unit_test(a_loop_is_stepped_at_start_when_woken_and_at_its_deadline),
       cmocka_unit_test(a_loop_is_stepped_when_its_socket_is_ready),
       cmocka_unit_test(a_wake_inside_a_step_is_not_lost),
