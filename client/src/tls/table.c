@@ -81,7 +81,8 @@ static ssize_t tls_send(void *ctx, qwp_sock sock, const void *buf, size_t n) {
 
 static ssize_t tls_recv(void *ctx, qwp_sock sock, void *buf, size_t n) {
   struct qwp_session *s = find(ctx, sock);
-  return s ? qwp_session_recv(s, buf, n) : -EBADF;
+  if (!s) return -EBADF;
+  return n > 0 ? qwp_session_recv(s, buf, n) : 0;
 }
 
 static int tls_shutdown(void *ctx, qwp_sock sock) {

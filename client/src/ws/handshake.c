@@ -139,6 +139,12 @@ static enum qwp_status advance(struct qwp_ws *ws, int64_t now_ns, unsigned *inte
   return st;
 }
 
+static const char *what_took_too_long(const struct qwp_ws *ws) {
+  if (ws->state == QWP_WS_CONNECTING) return "no connection within connect_timeout";
+  if (qwp_tx_pending(&ws->tx) > 0) return "the server did not take the upgrade request within auth_timeout_ms";
+  return "no answer to the upgrade within auth_timeout_ms";
+}
+
 enum qwp_status qwp_ws_handshake(struct qwp_ws *ws, int64_t now_ns, unsigned *interest, int64_t *deadline_ns,
                                  struct qwp_error *err) {
   if (ws->state == QWP_WS_OPEN) return QWP_OK;
@@ -155,9 +161,7 @@ enum qwp_status qwp_ws_handshake(struct qwp_ws *ws, int64_t now_ns, unsigned *in
     return QWP_AGAIN;
   }
   if (st == QWP_AGAIN) {
-    st = qwp_fail(err, QWP_CONN_TIMEOUT, ws->state == QWP_WS_CONNECTING
-                                             ? "no connection within connect_timeout"
-                                             : "no answer to the upgrade within auth_timeout_ms");
+    st = qwp_fail(err, QWP_CONN_TIMEOUT, "%s", what_took_too_long(ws));
   }
   qwp_ws_close(ws);
   return st;
