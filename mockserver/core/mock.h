@@ -180,7 +180,9 @@ struct mock_conn_facts {
    * a Close), "close 1000" (the peer's Close with its code), "close without code", "sent close
    * 1009" (a protocol error answered with Close), "dropped" (one that TCP's end answers),
    * "refused 404" (upgrade), "script reset", "script close 1011", "script fin", "bad request",
-   * "head too long", "gone" (a write failed), "out of memory". */
+   * "head too long", "gone" (a write failed), "out of memory". Over TLS also "tls unknown ca" (the
+   * alert with which the client refused the handshake), "handshake failed" (without an alert), "bad
+   * record" (bytes that are none), "script handshake die". */
   const char *end;
   const char *pong; /* payload of the last Pong, "" = none came; what is not printable ASCII reads '?' */
   const char *tls;     /* version of TLS: "1.2", "1.3", "" = a plain connection, or no handshake was completed */

@@ -56,9 +56,10 @@ static const char *sni_of(const struct tls_conn *c) {
   return name ? name : "";
 }
 
-/* "tls unknown ca" if the client gave a reason, else `otherwise`. */
+/* "tls unknown ca" if the client gave a reason by its alert, else `otherwise`. */
 static void failure_label(const struct tls_conn *c, const char *otherwise, char *out, size_t n) {
-  snprintf(out, n, "tls %s", c->alert > 0 ? SSL_alert_desc_string_long(c->alert) : otherwise);
+  if (c->alert > 0) snprintf(out, n, "tls %s", SSL_alert_desc_string_long(c->alert));
+  else snprintf(out, n, "%s", otherwise);
   for (char *p = out; *p; p++) *p = (char)tolower((unsigned char)*p);
 }
 

@@ -59,7 +59,10 @@ static void every_option_is_taken(void **state) {
   assert_true(read_line(&o, "--json f --rows-out r --strict --fail-on-violation"));
   assert_string_equal(o.json, "f");
   assert_string_equal(o.rows_out, "r");
-  assert_true(o.strict && o.fail_on_violation);
+  assert_true(o.strict && o.fail_on_violation && !o.tls);
+  assert_true(read_line(&o, "--tls --ca-out c"));
+  assert_true(o.tls);
+  assert_string_equal(o.ca_out, "c");
   assert_true(read_line(&o, "--help") && o.help);
   assert_true(read_line(&o, "--version") && o.version);
   assert_string_equal(said, "");
@@ -81,6 +84,7 @@ static void what_is_wrong_is_told_with_its_remedy(void **state) {
     {"--rows-out r --rows digest", "--rows-out: no values are kept: it needs --rows full"},
     {"--hex", "--hex: nothing shows the payloads: it needs --journal FILE or --follow"},
     {"--json - --rows-out -", "-: only one of --journal, --json and --rows-out can be standard output"},
+    {"--ca-out c", "--ca-out: there is no CA: it needs --tls"},
     {"--journal-level full", "--journal-level: there is no journal: it needs --journal FILE or --follow"},
   };
   struct options o;
