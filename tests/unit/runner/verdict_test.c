@@ -332,6 +332,7 @@ static void the_last_connection_ends_with_the_clients_close(void **state) {
       {"close 1000", true},   {"refused 401", true},       {"script reset", true}, {"script close 1011", true},
       {"close 1001", false},  {"close without code", false}, {"fin", false},       {"reset", false},
       {"open", false},        {"sent close 1002", false},  {"bad request", false}, {"dropped", false},
+      {"tls unknown ca", true}, {"handshake failed", false}, {"bad record", false},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     begin(GOOD);
