@@ -16,12 +16,14 @@
 struct fail_mem {
   uint64_t calls;   /* alloc and realloc so far */
   uint64_t fail_at; /* the call that fails when calls reaches it; 0 = none */
+  uint64_t fail_count; /* how many in a row from it on; 0 = it alone */
   uint64_t failed;  /* how many did */
   int64_t live;     /* blocks not freed */
 };
 
 static inline int fail_mem_refuses(struct fail_mem *m) {
-  if (++m->calls != m->fail_at) return 0;
+  uint64_t last = m->fail_at + (m->fail_count > 1 ? m->fail_count - 1 : 0);
+  if (++m->calls < m->fail_at || m->calls > last) return 0;
   m->failed++;
   return 1;
 }

@@ -2,12 +2,12 @@
  * every upgrade and then does what the test says, a clock that moves only when nothing
  * else can happen, and a driver that turns the loop while the producer waits.
  *
- *   struct lw w;
- *   lw_init(&w, "ws::addr=h:1;");            // parses, builds ring and loop
- *   lw_publish(&w, 36, 8);                   // 8 frames of 36 wire bytes, straight into the ring
- *   lw_turn(&w);                             // one step, if anything is due
- *   lw_run(&w);                              // steps until nothing is due at the present time
- *   lw_free(&w);                             // fails the test on a leak of memory or sockets
+ *   static void my_test(struct lw *w) {      // listed by lw_test(my_test); others call lw_init and, at the
+ *                                            // end, lw_free, which fails the test on a leak
+ *   lw_publish(w, 36, 8);                    // 8 frames of 36 wire bytes, straight into the ring
+ *   lw_turn(w);                              // one step, if anything is due
+ *   lw_run(w);                               // steps until nothing is due at the present time
+ *   lw_advance(w, 500 * LW_MS);              // lets time pass from one deadline to the next
  *
  * Each connection has the stream of what the client sent (frames parsed and unmasked by
  * lw_frame) and a queue of bytes for it. `on_send` may shorten or fail any send.
@@ -40,6 +40,8 @@
 
 #define LW_CONNS 128
 #define LW_MS INT64_C(1000000)
+#define LW_ASYNC "initial_connect_retry=async;"
+#define LW_QUICK "ws::addr=h:1;reconnect_initial_backoff_millis=10;reconnect_max_backoff_millis=100;" LW_ASYNC
 
 struct lw_buf {
   uint8_t *p;
@@ -440,6 +442,22 @@ static inline void lw_free(struct lw *w) {
   qwp_config_free(&w->config, &w->ops);
   lw_forget(w);
 }
+
+/* A test that is given its world, of LW_QUICK, and has it freed behind it. Not by set-up and tear-down: what leaks is
+ * a failure of the test. */
+struct lw_test {
+  void (*run)(struct lw *w);
+};
+
+static inline void lw_run_test(void **state) {
+  const struct lw_test *test = *state;
+  struct lw w;
+  lw_init(&w, LW_QUICK);
+  test->run(&w);
+  lw_free(&w);
+}
+
+#define lw_test(f) {#f, lw_run_test, NULL, NULL, &(struct lw_test){f}}
 
 static inline struct qwp_metrics lw_metrics(const struct lw *w) {
   struct qwp_metrics m;
