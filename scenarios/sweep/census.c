@@ -94,7 +94,8 @@ static bool add_server(struct sweep_points *out, const struct census_connection 
     while (frame + 1 < client->frames && client->frame_at[frame + 1] <= data) frame++;
     if (client->frames > 0 && client->frame_at[frame] <= data && thinned_out(client, frame, data)) continue;
     for (int i = 0; i < 2; i++) {
-      struct sweep_point p = {.site = SWEEP_SERVER, .act = i ? FAULT_DO_FIN : FAULT_DO_RST, .connection = connection, .at = at};
+      struct sweep_point p = {.site = SWEEP_SERVER, .connection = connection, .at = at};
+      p.act = i ? FAULT_DO_FIN : FAULT_DO_RST;
       if (!add(out, p)) return false;
     }
   }
@@ -111,7 +112,8 @@ static const struct {
 } of_calls[] = {
     {FAULT_SEND,
      {{FAULT_DO_ERRNO, EPIPE}, {FAULT_DO_ERRNO, ECONNRESET}, {FAULT_DO_ERRNO, ETIMEDOUT}, {FAULT_DO_ERRNO, ENOBUFS},
-      {FAULT_DO_ERRNO, ENOMEM}, {FAULT_DO_ERRNO, EINTR}, {FAULT_DO_ERRNO, EIO}, {FAULT_DO_AGAIN, 0}, {FAULT_DO_RST, LAST}},
+      {FAULT_DO_ERRNO, ENOMEM}, {FAULT_DO_ERRNO, EINTR}, {FAULT_DO_ERRNO, EIO}, {FAULT_DO_AGAIN, 0},
+      {FAULT_DO_RST, LAST}},
      true},
     {FAULT_RECV,
      {{FAULT_DO_ERRNO, ECONNRESET}, {FAULT_DO_ERRNO, ETIMEDOUT}, {FAULT_DO_ERRNO, ENOBUFS}, {FAULT_DO_ERRNO, ENOMEM},

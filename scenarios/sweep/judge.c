@@ -31,7 +31,9 @@ static const char *text_of(const struct facts *f, const char *name) {
   return fact && fact->is_text ? fact->text : "?";
 }
 
-static bool by_the_script(const char *end) { return strncmp(end, "script ", 7) == 0 || strncmp(end, "refused ", 8) == 0; }
+static bool by_the_script(const char *end) {
+  return strncmp(end, "script ", 7) == 0 || strncmp(end, "refused ", 8) == 0;
+}
 
 void sweep_measure(const struct facts *f, struct sweep_measure *out) {
   *out = (struct sweep_measure){.connections = facts_get(f, "srv.conns", 0),
@@ -62,8 +64,9 @@ static bool nothing_left(const struct judging *j) {
 
 /* What a fault can make of a call. Anything else speaks of a mistake that nobody made. */
 static bool fits_a_fault(const char *status) {
-  static const char *const fitting[] = {"ok", "none", "QWP_TIMEOUT", "QWP_BACKPRESSURE", "QWP_CONN_LOST", "QWP_CONN_UPGRADE",
-                                        "QWP_CONN_TIMEOUT", "QWP_CONN_CLOSED", "QWP_CONNECT", "QWP_NOMEM"};
+  static const char *const fitting[] = {"ok", "none", "QWP_TIMEOUT", "QWP_BACKPRESSURE", "QWP_CONN_LOST",
+                                        "QWP_CONN_UPGRADE", "QWP_CONN_TIMEOUT", "QWP_CONN_CLOSED", "QWP_CONNECT",
+                                        "QWP_NOMEM"};
   for (size_t i = 0; i < sizeof fitting / sizeof *fitting; i++)
     if (strcmp(status, fitting[i]) == 0) return true;
   return false;
@@ -118,12 +121,13 @@ static bool costs_no_more(const struct judging *j) {
   const struct sweep_measure *r = j->reference;
   sweep_measure(&j->o->facts, &seen);
   if (sweep_point_harmless(j->point) && (seen.connections != r->connections || seen.unclean != r->unclean))
-    return fails(j, "a fault that a connection outlives: %" PRId64 " connections, %" PRId64 " of them ended badly; without it "
-                 "%" PRId64 " and %" PRId64, seen.connections, seen.unclean, r->connections, r->unclean);
+    return fails(j, "a fault that a connection outlives: %" PRId64 " connections, %" PRId64 " of them ended badly; "
+                 "without it %" PRId64 " and %" PRId64, seen.connections, seen.unclean, r->connections, r->unclean);
   if (seen.unclean > r->unclean + 1)
     return fails(j, "%" PRId64 " connections ended badly, without the fault %" PRId64, seen.unclean, r->unclean);
   if (!may_fail(j->point) && seen.virtual_ns > r->virtual_ns + RECOVERY_NS)
-    return fails(j, "it took %" PRId64 " ms, without the fault %" PRId64, seen.virtual_ns / 1000000, r->virtual_ns / 1000000);
+    return fails(j, "it took %" PRId64 " ms, without the fault %" PRId64, seen.virtual_ns / 1000000,
+                 r->virtual_ns / 1000000);
   return true;
 }
 

@@ -97,7 +97,8 @@ static bool text_is(const struct facts *f, const char *name, const char *value) 
 static void visit_at_rest(void *ctx, struct facts *f) {
   const struct visit *v = ctx;
   int64_t given = facts_get(f, "client.rows", 0);
-  bool told = !text_is(f, "client.error", "none") || !text_is(f, "client.close", "ok") || !text_is(f, "client.create", "ok");
+  bool told = !text_is(f, "client.error", "none") || !text_is(f, "client.close", "ok") ||
+              !text_is(f, "client.create", "ok");
   int64_t acked = life_rows_through(v->life, facts_get(f, "ring.acked", -1));
   if (acked > given) acked = given;
   facts_number(f, "client.rows_accepted", told ? acked : given);

@@ -105,8 +105,8 @@ static int list(const struct sweep *s) {
     printf("%s %s\n", s->jobs[i].set->life.name, text);
   }
   for (size_t i = 0; i < s->set_count; i++)
-    fprintf(stderr, "%s: %zu points%s%s\n", s->sets[i].life.name, s->sets[i].points.count, s->sets[i].broken[0] ? "; broken: " : "",
-            s->sets[i].broken);
+    fprintf(stderr, "%s: %zu points%s%s\n", s->sets[i].life.name, s->sets[i].points.count,
+            s->sets[i].broken[0] ? "; broken: " : "", s->sets[i].broken);
   return s->job_count ? 0 : 4;
 }
 

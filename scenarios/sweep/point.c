@@ -74,8 +74,8 @@ void sweep_point_text(const struct sweep_point *p, char out[SWEEP_POINT_TEXT]) {
   switch (p->site) {
     case SWEEP_SEND:
     case SWEEP_RECV:
-      snprintf(out, SWEEP_POINT_TEXT, "%s/%d/%c%" PRId64 "%s/%s", p->site == SWEEP_SEND ? "send" : "recv", p->connection,
-               p->upgrade ? 'u' : 'd', p->at, behind, act_name(p));
+      snprintf(out, SWEEP_POINT_TEXT, "%s/%d/%c%" PRId64 "%s/%s", p->site == SWEEP_SEND ? "send" : "recv",
+               p->connection, p->upgrade ? 'u' : 'd', p->at, behind, act_name(p));
       return;
     case SWEEP_SERVER:
       snprintf(out, SWEEP_POINT_TEXT, "server/%d/%" PRId64 "/%s", p->connection, p->at, act_name(p));
@@ -213,7 +213,7 @@ static size_t byte_rules(const struct sweep_point *p, struct fault_rule *out) {
 
 size_t sweep_point_rules(const struct sweep_point *p, struct fault_rule out[SWEEP_RULES_MAX]) {
   if (p->site == SWEEP_SERVER) return 0;
-  out[0] = (struct fault_rule){.byte = -1, .phase = FAULT_PHASE_ANY, .kind = FAULT_KIND_ANY, .act = p->act, .err = p->err,
-                               .repeat = p->ever ? FAULT_FOREVER : FAULT_ONCE};
+  out[0] = (struct fault_rule){.byte = -1, .phase = FAULT_PHASE_ANY, .kind = FAULT_KIND_ANY, .act = p->act,
+                               .err = p->err, .repeat = p->ever ? FAULT_FOREVER : FAULT_ONCE};
   return p->site == SWEEP_CALL || p->site == SWEEP_ALLOC ? call_rules(p, out) : byte_rules(p, out);
 }

@@ -38,8 +38,8 @@ static void dialled(struct probe *p, qwp_sock sock) {
   p->census->client_connections = ++p->socket_count;
 }
 
-static void note_frames(struct census *census, struct census_connection *c, struct probe_socket *s, const uint8_t *bytes,
-                        int64_t n) {
+static void note_frames(struct census *census, struct census_connection *c, struct probe_socket *s,
+                        const uint8_t *bytes, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     struct frames_seen seen;
     frames_walk(&s->frames, bytes + i, 1, 0, &seen);

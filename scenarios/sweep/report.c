@@ -77,17 +77,23 @@ static void command(const struct sweep_report *r, size_t job, char *out, size_t 
 }
 
 static void print_view(const struct qwp_loop_view *v, FILE *out) {
-  static const char *const states[] = {"backoff", "connecting", "upgrading", "catch-up", "running", "closing", "stopped"};
+  static const char *const states[] = {"backoff", "connecting", "upgrading", "catch-up", "running", "closing",
+                                       "stopped"};
   static const char *const unsent[] = {"nothing unsent", "unsent from a frame's begin", "stopped inside a header",
                                        "stopped inside a payload"};
-  fprintf(out, "    the loop: %s, %s%s; in flight %" PRId64 ", acks held %" PRId64 ", backlog %" PRId64 ", symbols told %" PRId64
-          " of %" PRId64 ", connects %" PRId64 "\n", states[v->state], unsent[v->unsent],
-          v->control_half_out ? ", a control frame half out" : "", v->in_flight, v->held_acks, v->backlog, v->catchup_next,
-          v->catchup_all, v->connects);
+  fprintf(out, "    the loop: %s, %s%s; in flight %" PRId64 ", acks held %" PRId64 ", backlog %" PRId64
+          ", symbols told %" PRId64 " of %" PRId64 ", connects %" PRId64 "\n", states[v->state], unsent[v->unsent],
+          v->control_half_out ? ", a control frame half out" : "", v->in_flight, v->held_acks, v->backlog,
+          v->catchup_next, v->catchup_all, v->connects);
+}
+
+static size_t failures_kept(const struct sweep_report *r) {
+  if (!r->outcome) return 0;
+  return r->outcome->failures < SWEEP_FAILURES_KEPT ? r->outcome->failures : SWEEP_FAILURES_KEPT;
 }
 
 static void print_failures(const struct sweep_report *r, FILE *out) {
-  size_t kept = r->outcome->failures < SWEEP_FAILURES_KEPT ? r->outcome->failures : SWEEP_FAILURES_KEPT;
+  size_t kept = failures_kept(r);
   for (size_t i = 0; i < kept; i++) {
     const struct sweep_failure *f = &r->outcome->failure[i];
     char text[320];
@@ -127,10 +133,11 @@ void sweep_print(const struct sweep_report *r, FILE *out) {
   for (size_t i = 0; i < r->set_count; i++) thinned += r->sets[i].points.thinned;
   fprintf(out, "not swept: %zu bytes in the middle of payloads of %d bytes and more (each %dth is)\n", thinned,
           CENSUS_THIN_FROM, CENSUS_THIN_EVERY);
-  if (all.spent) fprintf(out, "not counted: %zu ends by the server behind its own script's end of that connection\n", all.spent);
+  if (all.spent)
+    fprintf(out, "not counted: %zu ends by the server behind its own script's end of that connection\n", all.spent);
   fprintf(out, "%zu points in %.1f s, %.0f a second; %zu distinct states of the loop; %zu failures, %zu did not fire\n",
-          all.points, r->seconds, r->seconds > 0 ? (double)all.points / r->seconds : 0.0, sweep_distinct_states(r), all.failed,
-          all.unfired);
+          all.points, r->seconds, r->seconds > 0 ? (double)all.points / r->seconds : 0.0, sweep_distinct_states(r),
+          all.failed, all.unfired);
 }
 
 /* ---- JSON ---- */
@@ -165,15 +172,15 @@ bool sweep_write_json(const struct sweep_report *r, const char *path) {
   FILE *out = fopen(path, "w");
   if (!out) return false;
   struct sweep_counts all = sweep_count(r, NULL, SWEEP_KIND_COUNT);
-  fprintf(out, "{\"points\":%zu,\"failures\":%zu,\"unfired\":%zu,\"spent\":%zu,\"seconds\":%.2f,\"distinct_states\":%zu,"
-          "\"lives\":[", all.points, all.failed, all.unfired, all.spent, r->seconds, sweep_distinct_states(r));
+  fprintf(out, "{\"points\":%zu,\"failures\":%zu,\"unfired\":%zu,\"spent\":%zu,\"seconds\":%.2f,"
+          "\"distinct_states\":%zu,\"lives\":[", all.points, all.failed, all.unfired, all.spent, r->seconds,
+          sweep_distinct_states(r));
   for (size_t i = 0; i < r->set_count; i++) {
     fputs(i ? ",\n" : "\n", out);
     json_life(r, &r->sets[i], out);
   }
   fputs("],\"failed\":[", out);
-  size_t kept = !r->outcome ? 0 : r->outcome->failures < SWEEP_FAILURES_KEPT ? r->outcome->failures : SWEEP_FAILURES_KEPT;
-  for (size_t i = 0; i < kept; i++) {
+  for (size_t i = 0; i < failures_kept(r); i++) {
     char text[320];
     command(r, r->outcome->failure[i].job, text, sizeof text);
     fputs(i ? ",\n{\"command\":" : "\n{\"command\":", out);

@@ -46,9 +46,9 @@ static uint64_t mix(uint64_t h, int64_t v) {
 }
 
 static uint64_t hash_view(const struct qwp_loop_view *v) {
-  const int64_t parts[] = {v->state,     v->ws_state,      v->batch_open, v->unsent,   v->control_half_out, v->catchup_next,
-                           v->catchup_all, v->in_flight,   v->held_acks,  v->backlog,  v->replay_target,    v->connects,
-                           v->backoff_ns, v->idle_recycles, v->strikes};
+  const int64_t parts[] = {v->state, v->ws_state, v->batch_open, v->unsent, v->control_half_out,
+                           v->catchup_next, v->catchup_all, v->in_flight, v->held_acks, v->backlog,
+                           v->replay_target, v->connects, v->backoff_ns, v->idle_recycles, v->strikes};
   uint64_t h = 1;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) h = mix(h, parts[i]);
   return h ? h : 1;
@@ -242,8 +242,8 @@ static void reference(struct sweep_set *set) {
   life_run(&set->life, NULL, &again, false, &run);
   life_run_free(&run);
   if (census.overflow)
-    snprintf(set->broken, sizeof set->broken, "a life has at most %d connections, and %d frames on each", CENSUS_CONNECTIONS,
-             CENSUS_FRAMES);
+    snprintf(set->broken, sizeof set->broken, "a life has at most %d connections, and %d frames on each",
+             CENSUS_CONNECTIONS, CENSUS_FRAMES);
   else if (memcmp(&census, &again, sizeof census) != 0)
     snprintf(set->broken, sizeof set->broken, "two runs of it make different calls");
 }

@@ -16,7 +16,7 @@ static struct sweep_point parsed(const char *text) {
 
 static void a_name_says_the_place_and_back(void **state) {
   static const char *const names[] = {
-      "send/1/u0/rst",    "send/2/d340/EPIPE",     "recv/1/d2/again",         "recv/1/d2@189/fin", "recv/3/u17/ETIMEDOUT",
+      "send/1/u0/rst", "send/2/d340/EPIPE", "recv/1/d2/again", "recv/1/d2@189/fin", "recv/3/u17/ETIMEDOUT",
       "server/2/77/fin",  "server/1/1/rst",        "call/send/12/ENOBUFS",    "call/wait/3/EINTR/ever",
       "call/close/1/rst", "call/entropy/2/EIO",    "call/connect/1/ECONNREFUSED/ever", "alloc/45", "alloc/1/ever",
       "send/1/d9/short"};
@@ -34,7 +34,8 @@ static void what_is_no_place_is_refused(void **state) {
       "", "send", "send/1", "send/1/u", "send/1/u1", "send/1/u1/", "send/1/u1/EWHAT", "send/1/u-1/rst", "send/0/u1/rst",
       "send/1/x1/rst", "send/1/u1/rst ", "send/1/u1/rst/ever", "send/1/d1@9/rst", "recv/1/u1@9/rst", "recv/1/d1@0/rst",
       "server/1/0/rst", "server/1/5/again", "server/1/5/EPIPE", "call/send/0/EPIPE", "call/fly/1/EPIPE",
-      "call/close/1/EPIPE", "call/connect/1/again", "alloc/0", "alloc/x", "alloc/1/never", "send/1/u99999999999999999999/rst"};
+      "call/close/1/EPIPE", "call/connect/1/again", "alloc/0", "alloc/x", "alloc/1/never",
+      "send/1/u99999999999999999999/rst"};
   struct sweep_point p;
   (void)state;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
