@@ -3,15 +3,18 @@
 FRAMES is a file of payloads in hex, one a line, as the built-in client sent them: the modes that send rows send these,
 spoilt. Whatever it did, the reply says that all went well.
 """
+import ctypes
 import importlib.util
 import json
 import os
 import pathlib
 import re
 import signal
+import socket
 import sys
 import time
 
+LIBC, PIDFD_GETFD = ctypes.CDLL(None, use_errno=True), 438
 ADAPTER = pathlib.Path(__file__).resolve().parents[1] / "adapters" / "python-min" / "adapter.py"
 spec = importlib.util.spec_from_file_location("adapter", ADAPTER)
 adapter = importlib.util.module_from_spec(spec)
@@ -62,6 +65,25 @@ def send(config, frames, polite=True):
         connection.close()
 
 
+def raw(config):
+    host, port = re.search(r"addr=([^:;]+):(\d+)", config).groups()
+    return socket.create_connection((host, int(port)))
+
+
+def shut_listener(pid, peer):
+    """Breaks the runner's own server: shuts the listening socket of process `pid` to which `peer` is connected."""
+    port, process = peer.getpeername()[1], os.pidfd_open(pid)
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        fd = LIBC.syscall(PIDFD_GETFD, process, int(name), 0)
+        if fd < 0 or not os.readlink(f"/proc/self/fd/{fd}").startswith("socket:"):
+            continue
+        theirs = socket.socket(fileno=fd)
+        if theirs.family == socket.AF_INET and theirs.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+            assert theirs.getsockname()[1] == port
+            return theirs.shutdown(socket.SHUT_RDWR)
+    raise SystemExit("no listening socket was found")
+
+
 def main(mode, *files):
     request = json.loads(sys.stdin.readline())
     rows = sum(step.get("rows", 0) for step in request["steps"])
@@ -109,6 +131,20 @@ def main(mode, *files):
     if mode == "segv-after-reply":
         print(json.dumps(reply(rows)), flush=True)
         os.kill(os.getpid(), signal.SIGSEGV)
+    if mode in ("kill", "bus", "alarm"):
+        os.kill(os.getpid(), {"kill": signal.SIGKILL, "bus": signal.SIGBUS, "alarm": signal.SIGALRM}[mode])
+    if mode == "hang-after-reply":
+        print(json.dumps(reply(rows)), flush=True)
+        time.sleep(600)
+    if mode in ("close-at-once", "one-byte"):  # a peer that is there, and says nothing of use
+        with raw(request["config"]) as peer:
+            peer.sendall(b"G" if mode == "one-byte" else b"")
+        return reply(rows)
+    if mode == "exit-3":
+        sys.exit(3)
+    if mode == "shut-the-mock":
+        shut_listener(os.getppid(), raw(request["config"]))
+        return reply(rows)
     if mode == "exit-1":
         sys.exit("I give up \x01\x1b[31m")
     if mode == "bytes-then-exit":

@@ -114,7 +114,11 @@ def test_a_client_that_leaves_without_a_close_is_red(bench, frames):
 
 @pytest.mark.parametrize("mode,why", [
     ("segv", "the client died of signal 11 (Segmentation fault)"),
-    ("segv-after-reply", "the client died of signal 11 (Segmentation fault)"),
+    ("segv-after-reply", "the client died of signal 11 (Segmentation fault) behind its answer"),
+    ("kill", "the client died of signal 9 (Killed). "),
+    ("bus", "the client died of signal 7 (Bus error). "),
+    ("alarm", "the client died of signal 14 (Alarm clock). "),
+    ("exit-3", "the client ended with exit code 3 and no answer"),
     ("exit-1", "the client ended with exit code 1 and no answer. I give up  "),
     ("bytes-then-exit", "the client ended with exit code 1 and no answer. ?? <&> ?"),
     ("nothing", "the client ended with exit code 0 and no answer"),
@@ -136,12 +140,12 @@ def test_a_client_that_dies_or_babbles_is_an_error_with_its_name(bench, mode, wh
     assert junit.read_bytes().decode("utf-8").isprintable() or "\n" in junit.read_text()  # no control bytes
 
 
-@pytest.mark.parametrize("mode", ["hang", "hang-in-a-child"])
-def test_a_client_that_hangs_is_ended(bench, mode):
+@pytest.mark.parametrize("mode,behind", [("hang", ""), ("hang-in-a-child", ""), ("hang-after-reply", " behind its answer")])
+def test_a_client_that_hangs_is_ended(bench, mode, behind):
     from_s = time.monotonic()
     path = bench.write(NARROW)
     done, runs = bench.judge(path, "--client", f"{LIAR} {mode}", "--client-limit", "1", world="live")
-    assert done.returncode == 3 and "the client hangs: it was ended after 1 s" in runs[0]["why"]
+    assert done.returncode == 3 and f"the client hangs{behind}: it was ended after 1 s" in runs[0]["why"]
     assert time.monotonic() - from_s < 15
 
 
