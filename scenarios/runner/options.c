@@ -24,7 +24,7 @@ static const char help[] =
     "  qwp-scenario --explain publish             what a key means and takes\n"
     "\n"
     "which\n"
-    "  --world sim|live|tls|all   where to run (tls: live over TLS); default all: each world that a scenario claims;\n"
+    "  --world sim|live|tls|all  where to run (tls: live over TLS); default all: each world that a scenario claims;\n"
     "                        live with --client\n"
     "  --only TEXT           only scenarios whose name contains TEXT\n"
     "  --failed              only those that were red in the last report\n"

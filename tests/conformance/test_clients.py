@@ -208,7 +208,7 @@ def test_the_request_of_the_manual_is_the_one_the_runner_writes(bench):
     # Keeps the request and hands it to nobody: the run is unsupported.
     client = bench.write("import sys\nopen(sys.argv[1], 'w').write(sys.stdin.readline())\n"
                          "print('{\"reply\": 1, \"unsupported\": \"only looks\"}')\n", "look.py")
-    bench.only(examples("yaml")[0], "--client", f"{PYTHON} {client} {kept}", world="live")
+    bench.only(examples("yaml")[0], "--client", f"{PYTHON} {client} {kept}", "--seed", "7", world="live")
     written, told = json.loads(kept.read_text()), json.loads(examples("json")[0])
     for request in (written, told):
         request["config"] = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", request["config"])

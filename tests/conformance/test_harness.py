@@ -228,12 +228,11 @@ def test_verdicts_are_the_same_on_a_machine_that_has_no_time(mixed):
 
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="not run: valgrind is not installed")
 def test_verdicts_are_the_same_under_valgrind(bench):
-    """Some fifty times slower: one that is green and one that is red, in both worlds."""
-    for name in ("green", "unfired"):
-        bench.write(MIXED[name][0], f"{name}.yaml")
+    """Some fifty times slower: one claim in both worlds is enough."""
+    bench.write(MIXED["unfired"][0], "unfired.yaml")
     _, calm = judged(bench, [])
     done, slow = judged(bench, ["valgrind", "-q", "--trace-children=yes", "--error-exitcode=99", "--leak-check=no"])
-    assert len(calm) == 4 and slow == calm and done.returncode == 1, done.stderr
+    assert len(calm) == 2 and slow == calm and done.returncode == 1, done.stderr
 
 
 def test_every_scenario_of_the_set_tells_that_its_faults_fired(bench):
