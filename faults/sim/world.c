@@ -155,7 +155,7 @@ static void stage_turn(struct sim *s, struct link *l) {
     case LINK_SYNACK:
       l->stage = LINK_ESTABLISHED;
       l->stage_due_ns = QWP_NEVER;
-      if (!l->end[LINK_CLIENT].open) link_reset(l, LINK_CLIENT, s->now_ns); /* given up meanwhile: the answer to it is RST */
+      if (!l->end[LINK_CLIENT].open) link_reset(l, LINK_CLIENT, s->now_ns); /* given up meanwhile */
       return;
     case LINK_REFUSED:
       l->end[LINK_CLIENT].reset = true;

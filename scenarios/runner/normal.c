@@ -9,7 +9,7 @@
 
 /* One connection's lines, and its watermark. Connections without a number are told apart by their link. */
 struct place {
-  enum { CONNECTION, READER, UNNUMBERED } kind;
+  enum place_kind { CONNECTION, READER, UNNUMBERED } kind;
   json_int_t number;
   json_int_t acknowledged;
   bool silent; /* nothing but its accept */
@@ -38,10 +38,10 @@ static struct place *place_of(struct places *all, const json_t *line) {
   json_int_t reader = json_integer_value(json_object_get(line, "reader"));
   json_int_t conn = json_integer_value(json_object_get(line, "conn"));
   json_int_t number = reader ? reader : conn ? conn : json_integer_value(json_object_get(line, "link"));
-  int kind = reader ? READER : conn ? CONNECTION : UNNUMBERED;
+  enum place_kind kind = reader ? READER : conn ? CONNECTION : UNNUMBERED;
   for (size_t i = 0; i < all->count; i++) {
     size_t at = (all->last + i) % all->count;
-    if ((int)all->at[at].kind == kind && all->at[at].number == number) {
+    if (all->at[at].kind == kind && all->at[at].number == number) {
       all->last = at;
       return &all->at[at];
     }
@@ -156,7 +156,8 @@ static void write_place(const struct place *p, size_t unnumbered, struct buffer 
     buffer_printf(out, "%s", head);
     buffer_line(out, p->lines.at + at, n);
   }
-  if (p->kind == CONNECTION) buffer_printf(out, "%sacknowledged up to %" JSON_INTEGER_FORMAT "\n", head, p->acknowledged);
+  if (p->kind == CONNECTION)
+    buffer_printf(out, "%sacknowledged up to %" JSON_INTEGER_FORMAT "\n", head, p->acknowledged);
 }
 
 bool normal_write(const struct observation *o, struct buffer *out) {

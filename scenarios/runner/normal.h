@@ -22,7 +22,7 @@
 #include "runner/buffer.h"
 #include "runner/observation.h"
 
-/* Adds the normal form of a run to *out. false: a line of the journal is no JSON object; what came before it is there. */
+/* Adds the normal form of a run to *out. false: a line of the journal is no JSON object; what came before is there. */
 bool normal_write(const struct observation *o, struct buffer *out);
 
 /* Adds the part of it that stays when connections may part at different frames: the payloads that came, each once and

@@ -57,7 +57,8 @@ def two_programs(bench):
 
     def live_client(change):
         script = folder / "qwp-send"
-        script.write_text(f"#!{PYTHON}\nimport json, subprocess, sys\nrequest = json.loads(sys.stdin.readline())\n{change}\n"
+        script.write_text(f"#!{PYTHON}\nimport json, subprocess, sys\nrequest = json.loads(sys.stdin.readline())\n"
+                          f"{change}\n"
                           f"line = json.dumps(request) + '\\n'\n"
                           f"sys.exit(subprocess.run([{str(real)!r}, '--child'], input=line, text=True).returncode)\n")
         script.chmod(0o755)

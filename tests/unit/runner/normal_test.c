@@ -13,7 +13,8 @@ static char why[256];
 
 /* A line of the mock's journal: connection `conn` of link `link`, and the rest as JSON. */
 static void line(struct observation *o, int conn, int link, const char *rest) {
-  buffer_printf(&o->journal, "{\"t_ns\":%zu,\"side\":\"srv\",\"conn\":%d,\"link\":%d,%s}\n", o->journal.n, conn, link, rest);
+  buffer_printf(&o->journal, "{\"t_ns\":%zu,\"side\":\"srv\",\"conn\":%d,\"link\":%d,%s}\n", o->journal.n, conn, link,
+                rest);
 }
 
 #define FRAME(seq, hash) "\"event\":\"frame\",\"seq\":" #seq ",\"hash\":\"" hash "\",\"fate\":\"ok\""
@@ -44,7 +45,8 @@ static void all_kinds_of_lines(void **state) {
   line(&o, 2, 3, "\"event\":\"upgrade\",\"status\":101,\"path\":\"/write/v4\",\"client\":\"c/1\",\"line\":7");
   line(&o, 1, 1, "\"event\":\"upgrade\",\"status\":101,\"path\":\"/write/v4\",\"client\":\"c/1\",\"line\":6");
   line(&o, 0, 2, "\"event\":\"refuse\",\"what\":\"connect\"");
-  buffer_printf(&o.journal, "{\"t_ns\":4,\"side\":\"srv\",\"reader\":1,\"link\":9,\"event\":\"refuse\",\"status\":404,\"path\":\"/read\"}\n");
+  buffer_printf(&o.journal, "{\"t_ns\":4,\"side\":\"srv\",\"reader\":1,\"link\":9,");
+  buffer_printf(&o.journal, "\"event\":\"refuse\",\"status\":404,\"path\":\"/read\"}\n");
   buffer_printf(&o.journal, "{\"t_ns\":4,\"side\":\"client\",\"conn\":1,\"event\":\"client.send\",\"result\":9}\n");
   line(&o, 1, 1, FRAME(0, "aa"));
   line(&o, 2, 3, CATCH_UP(0, "bb"));
@@ -116,8 +118,10 @@ static void parts(const char *first, const char *second, const char *third, cons
 
 static void each_thing_that_parts_two_journals(void **state) {
   (void)state;
-  parts(FRAME(0, "ab"), OK(0), END("close 1000"), "sim: connection 1: frame 0 aa ok | live: connection 1: frame 0 ab ok");
-  parts(FRAME(1, "aa"), OK(0), END("close 1000"), "sim: connection 1: frame 0 aa ok | live: connection 1: frame 1 aa ok");
+  parts(FRAME(0, "ab"), OK(0), END("close 1000"),
+        "sim: connection 1: frame 0 aa ok | live: connection 1: frame 0 ab ok");
+  parts(FRAME(1, "aa"), OK(0), END("close 1000"),
+        "sim: connection 1: frame 0 aa ok | live: connection 1: frame 1 aa ok");
   parts(CATCH_UP(0, "aa"), OK(0), END("close 1000"),
         "sim: connection 1: frame 0 aa ok | live: connection 1: frame 0 aa deferred catch-up");
   parts(FRAME(0, "aa"), NULL, END("close 1000"),

@@ -253,8 +253,8 @@ static void half_close_waits_behind_queued_bytes(void **state) {
   (void)state;
   /* CASE-95: both buffers are full when the sending half is shut. A slow reader gets every byte in
    * short reads, then end of stream, and what it sends meanwhile arrives. */
-  RUN({S, FILL, 0, -EAGAIN}, {S, SHUT, 0, 0}, {S, SEND, 5, -EPIPE}, {C, RECV, 3, 3}, {C, SEND, 40, 40}, {S, RECV, 99, 40},
-      {C, RECV, 1, 1}, {C, FINISH, 999, 1}, {C, RECV, 10, 0}, {C, SEND, 6, 6}, {S, RECV, 99, 6}, {C, SHUT, 0, 0},
+  RUN({S, FILL, 0, -EAGAIN}, {S, SHUT, 0, 0}, {S, SEND, 5, -EPIPE}, {C, RECV, 3, 3}, {C, SEND, 40, 40},
+      {S, RECV, 99, 40}, {C, RECV, 1, 1}, {C, FINISH, 999, 1}, {C, RECV, 10, 0}, {C, SEND, 6, 6}, {S, RECV, 99, 6}, {C, SHUT, 0, 0},
       {S, RECV, 10, 0}, {S, HUNG, 0, 1}, {C, HUNG, 0, 1}, {C, READY, 0, R | W});
 }
 
@@ -281,8 +281,8 @@ static void a_reset_meets_a_side_that_has_shut(void **state) {
 
 static void close_with_unread_bytes_resets_a_side_that_has_shut(void **state) {
   (void)state;
-  RUN({C, SEND, 5, 5}, {C, SHUT, 0, 0}, {S, READY, 0, R | W}, {S, CLOSE, 0, 0}, {C, HUNG, 0, 1}, {C, RECV, 9, -ECONNRESET},
-      {C, RECV, 9, 0});
+  RUN({C, SEND, 5, 5}, {C, SHUT, 0, 0}, {S, READY, 0, R | W}, {S, CLOSE, 0, 0}, {C, HUNG, 0, 1},
+      {C, RECV, 9, -ECONNRESET}, {C, RECV, 9, 0});
 }
 
 static void a_shut_receiving_half_reads_what_comes(void **state) {
