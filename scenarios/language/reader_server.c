@@ -34,7 +34,8 @@ static bool read_pieces(struct scn_reader *r, scn_node *map, struct mock_entry *
     return scn_wrong(r, map, "upgrade", "an answer that dies has no cut and no pieces: die_after says where it ends");
   }
   if (!cut && !pieces && scn_get(r, map, "pause")) {
-    return scn_wrong(r, scn_get(r, map, "pause"), "pause", "belongs to cut or pieces; delay is the time before an answer");
+    return scn_wrong(r, scn_get(r, map, "pause"), "pause",
+                     "belongs to cut or pieces; delay is the time before an answer");
   }
   e->upgrade_pause_ns = 1000000;
   return scn_get_duration(r, map, "pause", &e->upgrade_pause_ns);
@@ -117,7 +118,8 @@ static bool read_ack(struct scn_reader *r, scn_node *node, struct mock_entry *e)
 }
 
 bool scn_read_entry(struct scn_reader *r, scn_node *node, struct mock_entry *e) {
-  return read_upgrade(r, node, e) && scn_read_tls(r, node, e) && read_advertise(r, scn_get(r, node, "advertise"), e) && read_ack(r, node, e) &&
+  return read_upgrade(r, node, e) && scn_read_tls(r, node, e) &&
+         read_advertise(r, scn_get(r, node, "advertise"), e) && read_ack(r, node, e) &&
          scn_get_bool(r, node, "process_after_error", &e->process_after_error);
 }
 

@@ -246,7 +246,8 @@ static bool all_was_read(const struct judging *j, int64_t probe_count) {
  * TLS the layer sees records, the mock what is in them: less, however it is cut. Of another client nothing is known. */
 static bool bytes_accounted(struct judging *j) {
   if (!j->o->own_client) return true;
-  const struct fact *data = facts_find(&j->o->facts, "io.bytes_out"), *head = facts_find(&j->o->facts, "io.hs_bytes_out");
+  const struct fact *data = facts_find(&j->o->facts, "io.bytes_out");
+  const struct fact *head = facts_find(&j->o->facts, "io.hs_bytes_out");
   const struct fact *seen = facts_find(&j->o->facts, "srv.bytes_in");
   if (!data || !head || !seen) return fails(j, 0, "the bytes of both ends were not told, so they cannot be compared");
   int64_t probed;
@@ -256,8 +257,8 @@ static bool bytes_accounted(struct judging *j) {
     return fails(j, 0, "the server received %" PRId64 " bytes, the client's counters know of %" PRId64
                  ": some went round them", received, sent);
   if (received == sent || j->o->world == SCN_TLS || !all_was_read(j, probe_count)) return true;
-  return fails(j, 0, "the server received %" PRId64 " bytes of %" PRId64 " that were counted, though every connection ended "
-               "in order", received, sent);
+  return fails(j, 0, "the server received %" PRId64 " bytes of %" PRId64 " that were counted, though every "
+               "connection ended in order", received, sent);
 }
 
 enum verdict judge(const struct scn_scenario *s, const struct observation *o, char *why, size_t why_n) {

@@ -138,7 +138,8 @@ static inline void rig_start_as(struct rig *r, const struct mock_script *script,
   r->listening = true;
   struct mock_options o = {
     .clock = {r, rig_now, rig_wall},
-    .transport = {r, rig_write, rig_shutdown, rig_close, rig_reset, rig_pause, rig_wake_at, rig_listen, rig_limit_read},
+    .transport = {.ctx = r, .write = rig_write, .shutdown = rig_shutdown, .close = rig_close, .reset = rig_reset,
+                  .pause = rig_pause, .wake_at = rig_wake_at, .listen = rig_listen, .limit_read = rig_limit_read},
     .script = script,
     .rows = rows,
     .journal = journal,

@@ -73,7 +73,9 @@ static void top(void **state) {
 static void jitter(void **state) {
   (void)state;
   assert_int_equal(read(HEAD CLIENT EXPECT)->net.jitter_ns, 0);
+  scn_file_free(&file);
   assert_int_equal(read(HEAD CLIENT EXPECT "net: {jitter: 0..2ms}\n")->net.jitter_ns, 2000000);
+  scn_file_free(&file);
   assert_int_equal(read(HEAD CLIENT EXPECT "net: {jitter: 5us}\n")->net.jitter_ns, 5000);
 }
 
@@ -216,13 +218,15 @@ static void rules(void **state) {
 static void faults(void **state) {
   (void)state;
   const struct scn_scenario *s = read(HEAD CLIENT EXPECT "faults:\n"
-      "  - {at: client.send, connection: 1, nth: 1, do: EPIPE}\n  - {at: client.recv, byte: 90, do: chunk 7,"
+      "  - {at: client.send, connection: 1, nth: 1, do: EPIPE}\n"
+      "  - {at: client.recv, byte: 90, do: chunk 7,"
       " times: forever}\n"
       "  - {at: client.send, frame: 3, do: short 40, kind: any}\n  - {at: client.connect, do: ECONNREFUSED,"
       " times: 20}\n"
       "  - {at: client.wait, phase: upgrade, do: delay-before 5ms, until: released}\n"
       "  - {at: client.alloc, bytes: 16KiB, nth: 3, do: ENOMEM}\n"
-      "  - {at: client.send, do: short 1..7, every: 2}\n  - {at: client.recv, do: delay-return 0..5ms, every: 3, times: 4}\n"
+      "  - {at: client.send, do: short 1..7, every: 2}\n"
+      "  - {at: client.recv, do: delay-return 0..5ms, every: 3, times: 4}\n"
       "  - {at: client.entropy, nth: 2, do: EIO}\n");
   const struct fault_rule *r = s->faults.rules;
   assert_int_equal(s->faults.rule_count, 9);

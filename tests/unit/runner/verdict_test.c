@@ -315,8 +315,8 @@ static void the_sentence_tells_both_numbers(void **state) {
                            "them");
   facts_number(&seen.facts, "srv.bytes_in", 850);
   assert_int_equal(judged(), VERDICT_ERROR);
-  assert_string_equal(why, "x.yaml: the server received 850 bytes of 900 that were counted, though every connection ended "
-                           "in order");
+  assert_string_equal(why, "x.yaml: the server received 850 bytes of 900 that were counted, though every connection "
+                           "ended in order");
   facts_free(&seen.facts);
   assert_int_equal(judged(), VERDICT_ERROR);
   assert_string_equal(why, "x.yaml: the bytes of both ends were not told, so they cannot be compared");
