@@ -14,15 +14,18 @@ class Trouble(Exception):
 
 
 class Mock:
-    """One life of the server. `folder` keeps its journal and rows, named after `name`."""
+    """One life of the server. `folder` keeps its journal and rows, named after `name`, and with `tls` its CA."""
 
-    def __init__(self, program, folder, name, script=None, port=0):
+    def __init__(self, program, folder, name, script=None, port=0, tls=False):
         self.journal_path = pathlib.Path(folder) / f"{name}.journal.jsonl"
         self.rows_path = pathlib.Path(folder) / f"{name}.rows.jsonl"
         for path in (self.journal_path, self.rows_path):
             path.unlink(missing_ok=True)
         command = [program, "--port", str(port), "--rows", "full", "--journal", self.journal_path,
                    "--journal-level", "full", "--rows-out", self.rows_path]
+        self.ca = pathlib.Path(folder) / f"{name}.ca.pem"
+        if tls:
+            command += ["--tls", "--ca-out", self.ca]
         if script:
             script_path = pathlib.Path(folder) / f"{name}.script.yaml"
             script_path.write_text(script)

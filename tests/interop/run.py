@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Released clients against qwp-mock: the Python package questdb, as its own first page shows and through three lives of
+"""Released clients against qwp-mock: the Python package questdb, as its own first page shows and through four lives of
 10 000 rows. Every row is judged by value. Violations of the protocol are reported, not failed: the client is released.
 
 Exit: 0 every row is right; 1 a row is missing or wrong, or the client failed; 3 a case could not be judged.
@@ -22,8 +22,8 @@ ROOT = HERE.parents[1]
 class Client:
     """A program of this folder, run by the Python that has the package."""
 
-    def __init__(self, python, program, address):
-        self.process = subprocess.Popen([python, str(HERE / program), address], stdout=subprocess.DEVNULL,
+    def __init__(self, python, program, *arguments):
+        self.process = subprocess.Popen([python, str(HERE / program), *map(str, arguments)], stdout=subprocess.DEVNULL,
                                         stderr=subprocess.PIPE, text=True)
 
     def end(self):
@@ -56,18 +56,18 @@ class Case:
         self.mocks = []
         self.verdict, self.why, self.numbers = "ok", "", None
 
-    def mock(self, script=None, port=0):
+    def mock(self, script=None, port=0, tls=False):
         name = f"{self.key}.{len(self.mocks) + 1}"
-        started = mock.Mock(self.args.mock, self.args.folder, name, script, port)
+        started = mock.Mock(self.args.mock, self.args.folder, name, script, port, tls)
         self.mocks.append(started)
         return started
 
-    def client(self, program, address):
-        return Client(self.args.python, program, address)
+    def client(self, program, *arguments):
+        return Client(self.args.python, program, *arguments)
 
-    def drive(self, program, script=None):
+    def drive(self, program, script=None, tls=False):
         """One client from start to end against one mock."""
-        with self.mock(script) as m, self.client(program, m.address) as client:
+        with self.mock(script, tls=tls) as m, self.client(program, m.address, *([m.ca] if tls else [])) as client:
             complaint = client.end()
             m.stop()
         if complaint:
@@ -95,6 +95,13 @@ def first_page(case):
 
 def many(case):
     m = case.drive("many_rows.py")
+    judge.many_rows(m.rows(), doubles_allowed=False)
+
+
+def over_tls(case):
+    m = case.drive("many_rows.py", tls=True)
+    if not any(e["version"] == "1.3" for e in m.events("tls")):
+        raise mock.Trouble("no handshake was completed")
     judge.many_rows(m.rows(), doubles_allowed=False)
 
 
@@ -127,6 +134,7 @@ def restart(case):
 CASES = [
     ("first-page", "the client's first page", first_page),
     ("many", f"{rule.ROWS} rows, {rule.ROWS_A_FLUSH} a flush", many),
+    ("tls", "the same, over TLS", over_tls),
     ("reset", "the same, RST after frame 5", reset),
     ("restart", "the same, server stopped and started", restart),
 ]
