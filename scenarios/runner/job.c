@@ -120,6 +120,12 @@ void job_make_text(struct job *j) {
   }
 }
 
+/* A count for the summary. What another client tells may be anything, and sums of it must stay numbers. */
+static int64_t told(const struct facts *f, const char *name) {
+  const int64_t n = facts_get(f, name, 0);
+  return n < 0 ? 0 : n > INT32_MAX ? INT32_MAX : n;
+}
+
 void job_run(struct job *j, const struct world_options *w, int journal_fd) {
   struct observation o;
   observation_init(&o);
@@ -128,8 +134,8 @@ void job_run(struct job *j, const struct world_options *w, int journal_fd) {
   j->took_ns = real_time_ns() - from_ns;
   j->verdict = judge(j->scenario, &o, j->why, sizeof j->why);
   job_make_text(j);
-  j->fired = facts_get(&o.facts, "faults.fired", 0) + facts_get(&o.facts, "srv.fired", 0);
-  j->samples = facts_get(&o.facts, "client.samples", 0);
+  j->fired = told(&o.facts, "faults.fired") + told(&o.facts, "srv.fired");
+  j->samples = told(&o.facts, "client.samples");
   j->done = true;
   job_append(journal_fd, &o.journal);
   observation_free(&o);

@@ -15,7 +15,7 @@ DATA = ROOT / "tests" / "data"
 # Seed items that the scenarios show; what else of the seed is shown, unit tests show.
 CLAIMED = [f"P121-{n:02}" for n in (1, 2, 7, 8, 9, 10, 14, 15, 22, 23, 24, 25, 26, 27, 28, 30, 31, 33, 41, 42, 47)]
 CLAIMED_CASES = ["CASE-06", "CASE-31", "CASE-81", "CASE-82"]
-WAITS_FOR = {"allocator", "decoder", "disk", "long-run", "pool", "proxy", "reader", "tls", "twin"}
+WAITS_FOR = {"allocator", "backends", "decoder", "disk", "long-run", "pool", "proxy", "reader", "server", "twin"}
 
 
 @pytest.fixture(scope="module")

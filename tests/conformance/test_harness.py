@@ -338,3 +338,64 @@ def test_a_soak_run_without_evidence_is_no_green(runner):
                    f"{program.with_name('qwp-send')} -q --rows 900000000 --flush 10 --pause-ms 5"]
         hidden = subprocess.run(HIDE_PROC + [str(word) for word in command], capture_output=True, text=True)
         assert hidden.returncode == 3 and "0 samples for client.rss" in hidden.stdout, hidden.stdout + hidden.stderr
+
+
+# ---- a script step is used up by nobody else (CASE-96) ----
+
+PROBED = """\
+claim: Probes use up no entry.
+cites: [CASE-96]
+kills: [some-mutant]
+client:
+  config: ws::addr=${server};auto_flush_interval=off;reconnect_initial_backoff_millis=1;initial_connect_retry=on;
+  steps:
+    - probe: {}
+    - probe: {send: "GET /wr"}
+    - publish: {rows: 1, schema: tiny, flush: each}
+    - drain: {within: 20s}
+server:
+  - {connection: 1, upgrade: die}
+  - {connection: 2, upgrade: accept, reset: {at_frame: 1}}
+  - {connection: 3, ack: each}
+expect:
+  srv.unmatched: 2
+  srv.conns: 3
+  srv.frames: 2
+"""
+
+
+def journals(path):
+    """What the mock wrote of each run: which connection met which entry (its line), without times and random bytes."""
+    runs = []
+    for line in map(json.loads, path.read_text().splitlines()):
+        if line.get("journal") == "qwp-scenario":
+            runs.append((pathlib.Path(line["scenario"]).name, []))
+        elif line.get("side") == "srv":
+            runs[-1][1].append({key: value for key, value in line.items() if key not in ("t_ns", "link")})
+    return runs
+
+
+@pytest.mark.parametrize("world", ["sim", "live"])
+def test_probes_use_up_no_step_whatever_ran_before_in_the_process(bench, world):
+    probed, other = bench.write(PROBED, "probed.yaml"), bench.write(RESET, "other.yaml")
+    kept = []
+    for order in ([probed, probed, other], [other, probed, probed]):
+        path = bench.folder / "journal.jsonl"
+        done, runs = bench.judge(*order, "--journal", path, "--repeat", "2", world=world)
+        assert done.returncode == 0, done.stdout
+        kept += [events for name, events in journals(path) if name == "probed"]
+    assert len(kept) == 8
+    lines = {number: text for number, text in enumerate(PROBED.splitlines(), 1)}
+    used = [[(event["conn"], lines[event["line"]].split()[2].strip("},")) for event in events if event["event"] in (
+        "refuse", "upgrade")] for events in kept]
+    assert used == [[(1, "1"), (2, "2"), (3, "3")]] * 8  # each connection tells the line of its own entry
+    ends = [[event["how"] for event in events if event.get("unmatched")] for events in kept]
+    assert all(len(end) == 2 for end in ends)
+    if world == "sim":
+        assert all(events == kept[0] for events in kept)
+
+
+def test_a_step_that_is_never_reached_fails(bench):
+    text = PROBED.replace("expect:", "  - {connection: 4, upgrade: accept}\nexpect:")
+    code, verdict, why = bench.only(text)
+    assert (code, verdict) == (1, "failed") and "connection 4 never came (3 did)" in why, why
