@@ -13,6 +13,8 @@
 
 #include "runner/job.h"
 
+#define COMPARE_RUNS_MAX 5 /* of one scenario: it may take that much longer than in one world */
+
 /* Does it claim two worlds of this build? */
 bool compare_can(const struct scn_scenario *s);
 

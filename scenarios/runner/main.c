@@ -148,6 +148,7 @@ static int run(const struct options *o, struct jobs *jobs, const char *program) 
   if (o->journal && journal_fd < 0) return 2;
   struct screen screen;
   screen_init(&screen, o->journal && strcmp(o->journal, "-") == 0 ? stderr : stdout, program, jobs->count, o->seed, o->quiet);
+  const int64_t runs = o->compare ? COMPARE_RUNS_MAX : 1; /* in one job */
   struct pool_options po = {
       .world = {.seed = o->seed,
                 .no_deadline = o->no_deadline,
@@ -158,7 +159,7 @@ static int run(const struct options *o, struct jobs *jobs, const char *program) 
       .workers = o->workers,
       .in_process = o->no_deadline,
       .journal_fd = journal_fd,
-      .job_limit_ns = o->no_deadline ? INT64_MAX : (int64_t)(o->client_limit_s + JOB_LIMIT_S) * NS_PER_S,
+      .job_limit_ns = o->no_deadline ? INT64_MAX : (int64_t)(o->client_limit_s + JOB_LIMIT_S) * NS_PER_S * runs,
       .run_limit_ns = o->no_deadline ? 0 : (int64_t)o->run_limit_s * NS_PER_S,
       .on_done = screen_done,
       .ctx = &screen,
