@@ -35,18 +35,33 @@ static struct fact *append(struct facts *f) {
   return x;
 }
 
-static struct fact *slot(struct facts *f, const char *name) {
+static uint32_t hash_of(const char *name) {
+  uint32_t h = 2166136261u; /* FNV-1a */
+  for (; *name; name++) h = (h ^ (unsigned char)*name) * 16777619u;
+  return h;
+}
+
+static struct fact *search(const struct facts *f, const char *name, uint32_t hash) {
   for (size_t i = 0; i < f->count; i++)
-    if (strcmp(f->at[i].name, name) == 0) return &f->at[i];
-  struct fact *x = append(f);
+    if (f->at[i].hash == hash && strcmp(f->at[i].name, name) == 0) return &f->at[i];
+  return NULL;
+}
+
+static struct fact *slot(struct facts *f, const char *name) {
+  uint32_t hash = hash_of(name);
+  struct fact *x = search(f, name, hash);
+  if (x) return x;
+  x = append(f);
   x->name = must(strdup(name));
   x->name_owned = true;
+  x->hash = hash;
   return x;
 }
 
 void facts_add(struct facts *f, const char *name, int64_t value) {
   struct fact *x = append(f);
   x->name = name;
+  x->hash = hash_of(name);
   x->number = value;
 }
 
@@ -66,11 +81,7 @@ void facts_text(struct facts *f, const char *name, const char *value) {
   x->is_text = true;
 }
 
-const struct fact *facts_find(const struct facts *f, const char *name) {
-  for (size_t i = 0; i < f->count; i++)
-    if (strcmp(f->at[i].name, name) == 0) return &f->at[i];
-  return NULL;
-}
+const struct fact *facts_find(const struct facts *f, const char *name) { return search(f, name, hash_of(name)); }
 
 int64_t facts_get(const struct facts *f, const char *name, int64_t otherwise) {
   const struct fact *x = facts_find(f, name);

@@ -17,6 +17,7 @@
 
 struct fact {
   const char *name;
+  uint32_t hash; /* of the name: a search compares few texts */
   bool name_owned, is_text;
   int64_t number;
   char *text;

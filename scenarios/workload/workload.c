@@ -67,7 +67,11 @@ static bool padded(struct row *r, const struct workload *w, int64_t k) {
   if (pad < 0 || (uint64_t)pad >= r->room) return false;
   integer(r, "id", WORKLOAD_LONG, k);
   /* Neighbouring bytes and neighbouring rows differ, so that a shift by one shows. */
-  for (int64_t i = 0; i < pad; i++) r->scratch[i] = (char)('a' + (k + i) % 26);
+  char next = (char)('a' + k % 26);
+  for (int64_t i = 0; i < pad; i++) {
+    r->scratch[i] = next;
+    next = next == 'z' ? 'a' : (char)(next + 1);
+  }
   text(r, "pad", WORKLOAD_VARCHAR, (size_t)pad);
   return true;
 }
