@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#define KIB 1024
-#define MIB (1024 * 1024)
+#define KIB INT64_C(1024)
+#define MIB (1024 * KIB)
 #define LENGTH 600 /* samples, one a second */
 
 static char why[400];
