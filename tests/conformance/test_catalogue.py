@@ -18,7 +18,7 @@ CLAIMED = [f"P121-{n:02}" for n in (1, 2, 4, 6, 7, 8, 9, 10, 11, 13, 14, 15, 22,
 CLAIMED_CASES = ["CASE-01", "CASE-05", "CASE-06", "CASE-07", "CASE-08", "CASE-31", "CASE-45", "CASE-46", "CASE-47",
                  "CASE-48", "CASE-49", "CASE-50", "CASE-51", "CASE-52", "CASE-54", "CASE-81", "CASE-82", "CASE-83",
                  "CASE-84", "CASE-88", "CASE-96", "CASE-120", "CASE-124", "CASE-125", "CASE-131", "CASE-132"]
-WAITS_FOR = {"allocator", "callback", "decoder", "disk", "long-run", "pool", "proxy", "reader", "twin"}
+WAITS_FOR = {"allocator", "backends", "callback", "decoder", "disk", "long-run", "pool", "proxy", "reader", "server", "twin"}
 
 
 @pytest.fixture(scope="module")
