@@ -34,7 +34,7 @@ void options_help(void) {
     "                         whole scenario, of which the server's part is taken: of a matrix its first line, and\n"
     "                         its `faults:` are nobody's here\n"
     "  --profile doc|jul2026  the published documentation (default), or the server's source of July 2026\n"
-    "  --tls                  speak TLS (wss), with a certificate for 127.0.0.1 and localhost made at this start; below\n"
+    "  --tls                  speak TLS (wss), with a certificate for 127.0.0.1 and localhost made at start; below\n"
     "                         the ready line stands `ca PATH`, the CA that a client has to trust: a file that goes\n"
     "                         when the server ends, unless --ca-out named it\n"
     "  --ca-out FILE          with --tls: write the CA to this file\n"
