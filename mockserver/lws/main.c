@@ -127,10 +127,18 @@ static void on_line(void *ctx, const char *line, size_t n) {
   if (s->follow) mock_follow(s->person, s->start_ns, line, n);
 }
 
+/* A reader that went away (`| head`) ends the server as a signal does: its summary, its files and its CA are seen to. */
+static void end_without_reader(void) {
+  if (errno == EPIPE) kill(getpid(), SIGTERM);
+}
+
 static void on_flush(void *ctx) {
   struct sink *s = ctx;
-  if (s->journal && fflush(s->journal) != 0) note_failure(s);
-  if (s->follow) fflush(s->person);
+  if (s->journal && fflush(s->journal) != 0) {
+    note_failure(s);
+    end_without_reader();
+  }
+  if (s->follow && fflush(s->person) != 0) end_without_reader();
 }
 
 /* At the start, not at the end: a path that cannot be written costs nobody a run. */
@@ -187,15 +195,21 @@ static void report(struct mock *m, void *arg) {
   if (r->sink->rows_out && !mock_rows_out(r->sink->rows_out, mock_tables(m))) r->good = false;
 }
 
-/* Serves until a signal. Signals are blocked in every thread, so that they come here alone. */
-static int serve(const struct options *o, const struct script *script, const struct secure *secure, struct sink *sink) {
-  sigset_t ends;
-  int which;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGTERM);
-  sigaddset(&ends, SIGINT);
-  sigprocmask(SIG_BLOCK, &ends, NULL);
+/* The signals that end it, blocked before there is anything to leave behind, and in every thread, so that serve alone
+ * meets them. A hang-up that was to be ignored (nohup) is. */
+static bool block_ends(sigset_t *ends) {
+  struct sigaction hangup;
+  sigemptyset(ends);
+  sigaddset(ends, SIGTERM);
+  sigaddset(ends, SIGINT);
+  if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaddset(ends, SIGHUP);
+  return sigprocmask(SIG_BLOCK, ends, NULL) == 0 && signal(SIGPIPE, SIG_IGN) != SIG_ERR;
+}
 
+/* Serves until one of `ends`. */
+static int serve(const struct options *o, const struct script *script, const struct secure *secure, struct sink *sink,
+                 const sigset_t *ends) {
+  int which;
   bool watched = sink->journal || sink->follow;
   struct mock_options options = {
     .script = &script->server, .rows = o->rows, .journal = watched ? o->level : MOCK_JOURNAL_OFF, .journal_hex = o->hex,
@@ -212,7 +226,7 @@ static int serve(const struct options *o, const struct script *script, const str
     fprintf(sink->person, "ca %s\n   a client trusts it: wss::addr=127.0.0.1:%d;tls_roots=%s;\n", secure->ca,
             mock_lws_port(l), secure->ca);
   fflush(sink->person);
-  sigwait(&ends, &which);
+  sigwait(ends, &which);
 
   struct report r = {.sink = sink, .rows = o->rows};
   mock_lws_call(l, report, &r);
@@ -235,8 +249,9 @@ int main(int argc, char **argv) {
   if (!script_load(&script, &o)) return EXIT_USAGE;
   int result = EXIT_ENVIRONMENT;
   struct secure secure;
-  if (sink_open(&sink, &o) && secure_make(&secure, &o)) {
-    result = serve(&o, &script, &secure, &sink);
+  sigset_t ends;
+  if (sink_open(&sink, &o) && block_ends(&ends) && secure_make(&secure, &o)) {
+    result = serve(&o, &script, &secure, &sink, &ends);
     secure_forget(&secure);
   }
   if (!sink_close(&sink, &o)) result = EXIT_ENVIRONMENT;
