@@ -11,14 +11,8 @@
 #include <stdint.h>
 
 #include "frames.h"
+#include "head.h"
 #include "qwp/ops.h"
-
-struct head {          /* of the answer to the upgrade */
-  unsigned blank_line; /* bytes of CRLFCRLF seen in a row */
-  unsigned have;
-  char line[12];       /* "HTTP/1.1 101" */
-  bool complete;
-};
 
 struct fsock {
   qwp_sock sock;
@@ -38,10 +32,6 @@ struct fsock {
 };
 
 #define STASH_MAX (16u << 20)
-
-/* Takes the part of p that belongs to the head; how many bytes that is. */
-size_t head_scan(struct head *h, const uint8_t *p, size_t n);
-bool head_is_101(const struct head *h);
 
 /* Is this the first byte of a TLS handshake record [RFC 8446, 5.1]? No request of HTTP begins with it. */
 static inline bool begins_tls(uint8_t first) { return first == 0x16; }

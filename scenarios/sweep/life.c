@@ -119,6 +119,7 @@ void life_run(const struct sweep_life *life, const struct sweep_point *point, st
   world_sim_visit(life->scenario, &options, &guest, &out->o);
   out->fired = v.probe.fired;
   out->spent = v.probe.spent;
+  out->viewed = v.probe.viewed;
   out->view = v.probe.view;
 }
 

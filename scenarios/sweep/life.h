@@ -22,7 +22,7 @@ int64_t life_rows_through(const struct sweep_life *life, int64_t fsn);
 /* One run and what it left behind. */
 struct life_run {
   struct observation o;
-  bool fired, spent; /* probe.h */
+  bool fired, spent, viewed; /* probe.h */
   struct qwp_loop_view view;
 };
 /* point: NULL = nothing goes wrong; census: NULL = not counted; journal: kept, as the runner keeps it. Rows that must

@@ -1,16 +1,20 @@
 #include "sweep/probe.h"
 
 #include <errno.h>
-#include <string.h>
 
 static const struct qwp_net_ops *net(const struct probe *p) { return p->under->net; }
 static void *net_ctx(const struct probe *p) { return p->under->net_ctx; }
 
+static void fire(struct probe *p) {
+  p->fired = true;
+  p->viewed = p->loop != NULL;
+  if (p->loop) p->view = qwp_loop_view(p->loop);
+}
+
 /* The first call behind which the rule has fired is the one that met it. */
 static void look(struct probe *p) {
   if (p->fired || !p->point || p->point->site == SWEEP_SERVER || faults_fired(p->layer, 0) == 0) return;
-  p->fired = true;
-  if (p->loop) p->view = qwp_loop_view(p->loop);
+  fire(p);
 }
 
 static void count(struct probe *p, enum fault_point call) {
@@ -61,19 +65,6 @@ static void sent(struct probe *p, qwp_sock sock, const uint8_t *bytes, ssize_t n
   c->out += n;
 }
 
-/* Bytes of p that belong to the head; *whole: its last one is among them. */
-static size_t scan_head(struct probe_head *h, const uint8_t *p, size_t n, bool *whole) {
-  static const char end[] = "\r\n\r\n";
-  for (size_t i = 0; i < n; i++) {
-    char c = (char)p[i];
-    if (h->have < sizeof h->line) h->line[h->have++] = c;
-    h->blank_line = c == end[h->blank_line] ? h->blank_line + 1 : c == '\r';
-    *whole = h->blank_line == 4;
-    if (*whole) return i + 1;
-  }
-  return n;
-}
-
 static void got(struct probe *p, qwp_sock sock, const uint8_t *bytes, ssize_t n) {
   struct probe_socket *s = find(p, sock);
   struct census_connection *c = connection_of(p, s);
@@ -82,9 +73,8 @@ static void got(struct probe *p, qwp_sock sock, const uint8_t *bytes, ssize_t n)
     c->in += n;
     return;
   }
-  bool whole = false;
-  size_t head = scan_head(&s->head, bytes, (size_t)n, &whole);
-  s->upgraded = whole && memcmp(s->head.line + 8, " 101", 4) == 0;
+  size_t head = head_scan(&s->head, bytes, (size_t)n);
+  s->upgraded = head_is_101(&s->head);
   c->up_in += s->upgraded ? (int64_t)head : n;
   if (!s->upgraded) return;
   c->in_with_head = n - (int64_t)head;
@@ -299,8 +289,7 @@ static bool is_place(const struct probe *p, int i, size_t n) {
 }
 
 static void end_connection(struct probe *p, struct probe_server *s) {
-  p->fired = true;
-  if (p->loop) p->view = qwp_loop_view(p->loop);
+  fire(p);
   bool reset = p->point->act == FAULT_DO_RST;
   if (reset) sim_peer_reset(p->sim, s->peer);
   else sim_peer_close(p->sim, s->peer);
@@ -330,7 +319,7 @@ void probe_init(struct probe *p, const struct sweep_point *point, struct census 
   p->point = point;
   p->census = census;
   p->loop = NULL;
-  p->fired = p->spent = false;
+  p->fired = p->spent = p->viewed = false;
   p->view = (struct qwp_loop_view){0};
   p->socket_count = p->server_count = 0;
 }

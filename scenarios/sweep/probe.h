@@ -7,21 +7,16 @@
 #ifndef SWEEP_PROBE_H
 #define SWEEP_PROBE_H
 
+#include "head.h"
 #include "runner/world_sim.h"
 #include "send/loop.h"
 #include "sweep/census.h"
-
-struct probe_head { /* looks for the end of a response head */
-  int blank_line;
-  unsigned have;
-  char line[12];
-};
 
 struct probe_socket {
   qwp_sock sock;
   int connection; /* index in the census */
   bool upgraded;
-  struct probe_head head;
+  struct head head;
   struct frames frames;
 };
 
@@ -45,7 +40,8 @@ struct probe {
   struct qwp_loop *loop; /* between start and stop */
   bool fired;
   bool spent;            /* the server's script had ended the connection by then */
-  struct qwp_loop_view view; /* at that moment; zero where there was no loop */
+  bool viewed;           /* there was a loop at that moment, and `view` is what it looked like */
+  struct qwp_loop_view view;
   struct probe_socket sockets[CENSUS_CONNECTIONS];
   int socket_count;
   struct probe_server servers[CENSUS_CONNECTIONS * 4];

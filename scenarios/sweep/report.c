@@ -101,7 +101,7 @@ static void print_failures(const struct sweep_report *r, FILE *out) {
     fprintf(out, "FAIL %s\n", text);
     if (i >= r->show) continue;
     fprintf(out, "    %s\n", f->why);
-    print_view(&f->view, out);
+    if (f->viewed) print_view(&f->view, out);
   }
   if (r->outcome->failures > kept) fprintf(out, "... and %zu more failures\n", r->outcome->failures - kept);
 }

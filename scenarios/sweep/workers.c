@@ -54,17 +54,13 @@ static uint64_t hash_view(const struct qwp_loop_view *v) {
   return h ? h : 1;
 }
 
-static bool has_view(const struct life_run *run) {
-  static const struct qwp_loop_view none;
-  return memcmp(&run->view, &none, sizeof none) != 0;
-}
-
 void sweep_run_one(const struct sweep_job *job, struct sweep_result *result, struct sweep_failure *failure) {
   struct life_run run;
   life_run(&job->set->life, job->point, NULL, false, &run);
-  result->state = run.fired && has_view(&run) ? hash_view(&run.view) : 0;
+  result->state = run.viewed ? hash_view(&run.view) : 0;
   bool ok = sweep_judge(&job->set->life, &job->set->measure, job->point, &run, failure->why, sizeof failure->why);
   result->fate = !ok ? SWEEP_FAILED : run.fired ? SWEEP_PASSED : run.spent ? SWEEP_SPENT : SWEEP_UNFIRED;
+  failure->viewed = run.viewed;
   failure->view = run.view;
   life_run_free(&run);
 }

@@ -33,6 +33,7 @@ struct sweep_result {
 
 struct sweep_failure {
   size_t job;
+  bool viewed; /* else nobody saw the loop: there was none, or the process died */
   struct qwp_loop_view view;
   char why[320];
 };

@@ -77,6 +77,7 @@ static void a_fault_meets_its_byte_and_the_loop_is_seen_there(void **state) {
   kit_life(&k, TWO_FRAMES);
   run_at(&k, "send/1/d40/EPIPE", &run);
   assert_true(run.fired);
+  assert_true(run.viewed);
   assert_int_equal(run.view.connects, 1);
   assert_int_equal(facts_get(&run.o.facts, "srv.conns", 0), 2);
   assert_int_equal(facts_get(&run.o.facts, "srv.rows.unique", 0), 2);

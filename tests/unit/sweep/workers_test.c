@@ -54,6 +54,7 @@ static void a_process_that_dies_is_one_failure(void **state) {
   assert_int_equal(outcome.results[2].fate, SWEEP_PASSED);
   assert_int_equal(outcome.failures, 1);
   assert_int_equal(outcome.failure[0].job, 1);
+  assert_false(outcome.failure[0].viewed); /* its report must not speak of a loop that nobody saw */
   assert_true(strncmp(outcome.failure[0].why, "the client died", 15) == 0 ||
               strncmp(outcome.failure[0].why, "the client ended its process", 28) == 0); /* a sanitizer exits */
   sweep_outcome_free(&outcome);
