@@ -296,6 +296,37 @@ static void a_silent_handshake_is_bounded(void **state) {
   end(&w);
 }
 
+/* CASE-131, the third run: close while the handshake of a reconnect hangs. It takes its own timeout, not auth_timeout_ms,
+ * and both connections are closed: end() counts the sockets. */
+static void close_in_a_silent_handshake(void **state) {
+  (void)state;
+  struct mock_rule reset = {.trigger = MOCK_AT_FRAME, .n = 1, .action = MOCK_DO_RESET};
+  struct mock_entry entries[] = {
+      {.connection = 1, .rules = &reset, .rule_count = 1},
+      {.connection = 2, .tls = {.given = true, .handshake = MOCK_TLS_HANG}},
+  };
+  struct mock_script script = {.entries = entries, .entry_count = 2};
+  struct world w;
+  struct qwp_error err;
+  begin(&w, NULL, &script);
+  qwp_sender *s = create(&w, "addr=a.test:1;auth_timeout_ms=60000;close_flush_timeout_millis=200;", &err);
+  if (!s || !append(s, 0, 5, &err) || !qwp_sender_flush(s, NULL, &err)) fail_msg("%s", err.text);
+  struct qwp_metrics m;
+  do qwp_sender_metrics(s, &m);
+  while (m.loop_attempts < 2 && sim_step(w.sim, INT64_MAX));
+  assert_int_equal(m.loop_attempts, 2);
+  int64_t begun_ns = sim_now_ns(w.sim);
+  assert_false(qwp_sender_close(s, &err));
+  assert_int_equal(err.code, QWP_TIMEOUT);
+  assert_int_equal(sim_now_ns(w.sim) - begun_ns, 200 * QWP_NS_PER_MS);
+  come_to_rest(&w);
+  struct mock_conn_facts c;
+  assert_true(mock_conn_facts(w.m, 2, &c));
+  assert_string_equal(c.tls, "");
+  assert_int_equal(c.bytes_in, 0);
+  end(&w);
+}
+
 /* Connected and idle, the loop takes no turn: neither tickets nor an hour wake it twice. */
 static void quiet_when_idle(void **state) {
   (void)state;
@@ -360,9 +391,9 @@ static int drop_identity(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_bad_certificate_is_passed_by), cmocka_unit_test(a_silent_handshake_is_bounded),
-      cmocka_unit_test(each_allocation_fails_once),     cmocka_unit_test(quiet_when_idle),
-      cmocka_unit_test(reasons),                        cmocka_unit_test(resets_are_survived),
-      cmocka_unit_test(rows_arrive),
+      cmocka_unit_test(close_in_a_silent_handshake),    cmocka_unit_test(each_allocation_fails_once),
+      cmocka_unit_test(quiet_when_idle),                cmocka_unit_test(reasons),
+      cmocka_unit_test(resets_are_survived),            cmocka_unit_test(rows_arrive),
   };
   return cmocka_run_group_tests(tests, make_identity, drop_identity);
 }
