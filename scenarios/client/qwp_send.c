@@ -1,18 +1,17 @@
 /* qwp-send - sends a workload to any QWP server; with --child, the client half of a live scenario. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "client/child.h"
 #include "client/facts.h"
+#include "client/option_number.h"
 #include "client/put_row.h"
 #include "client/real_time.h"
 #include "qwp/sender.h"
@@ -55,16 +54,11 @@ struct figures {
 
 /* ---- options ---- */
 
-static bool number(const char *option, const char *text, int64_t min, int64_t *out) {
-  char *end;
-  errno = 0;
-  long long v = strtoll(text, &end, 10);
-  if (!errno && end != text && !*end && v >= min) {
-    *out = v;
-    return true;
-  }
-  fprintf(stderr, "qwp-send: %s: '%s' is not a number of %" PRId64 " or more\n", option, text, min);
-  return false;
+static bool number(const char *option, const char *text, uint64_t min, int64_t *out) {
+  uint64_t n;
+  if (!option_number("qwp-send", option, text, min, INT64_MAX, &n)) return false;
+  *out = (int64_t)n;
+  return true;
 }
 
 static bool schema(const char *name, enum workload_schema *out) {

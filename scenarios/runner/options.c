@@ -1,15 +1,14 @@
 #define _GNU_SOURCE
 #include "runner/options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "client/option_number.h"
 #include "qwp/sender.h"
 
 static const char help[] =
@@ -101,16 +100,7 @@ static int set_world(struct options *o, const char *name) {
 }
 
 static int set_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *out) {
-  char *end;
-  errno = 0;
-  unsigned long long v = strtoull(text, &end, 10);
-  if (errno || end == text || *end || *text == '-' || v < min || v > max) {
-    fprintf(stderr, "qwp-scenario: %s: '%s' is not a number from %llu to %llu\n", option, text, (unsigned long long)min,
-            (unsigned long long)max);
-    return 2;
-  }
-  *out = v;
-  return -1;
+  return option_number("qwp-scenario", option, text, min, max, out) ? -1 : 2;
 }
 
 /* The simulated world has the built-in client inside it: with another one a run there would be green about the wrong

@@ -6,11 +6,11 @@
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/option_number.h"
 #include "qwp/sender.h"
 #include "runner/leak.h"
 #include "soak/soak.h"
@@ -54,15 +54,10 @@ static const struct option table[] = {
     {"judge", required_argument, NULL, OPT_JUDGE},     {"help", no_argument, NULL, OPT_HELP},
     {"version", no_argument, NULL, OPT_VERSION},       {NULL, 0, NULL, 0}};
 
-static int number(const char *option, const char *text, int64_t min, int64_t max, int64_t *out) {
-  char *end;
-  errno = 0;
-  const long long v = strtoll(text, &end, 10);
-  if (errno || end == text || *end || v < min || v > max) {
-    fprintf(stderr, "qwp-soak: %s: '%s' is not a number from %" PRId64 " to %" PRId64 "\n", option, text, min, max);
-    return 2;
-  }
-  *out = v;
+static int number(const char *option, const char *text, uint64_t min, uint64_t max, int64_t *out) {
+  uint64_t n;
+  if (!option_number("qwp-soak", option, text, min, max, &n)) return 2;
+  *out = (int64_t)n;
   return -1;
 }
 

@@ -1,13 +1,11 @@
 #define _GNU_SOURCE
 #include "sweep/options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "client/option_number.h"
 #include "qwp/sender.h"
 
 static const char help[] =
@@ -73,16 +71,7 @@ static int usage(const char *what) {
 }
 
 static int set_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *out) {
-  char *end;
-  errno = 0;
-  unsigned long long v = strtoull(text, &end, 10);
-  if (errno || end == text || *end || *text == '-' || v < min || v > max) {
-    fprintf(stderr, "qwp-sweep: %s: '%s' is not a number from %llu to %llu\n", option, text, (unsigned long long)min,
-            (unsigned long long)max);
-    return 2;
-  }
-  *out = v;
-  return -1;
+  return option_number("qwp-sweep", option, text, min, max, out) ? -1 : 2;
 }
 
 static int add_life(struct sweep_options *o, const char *name) {

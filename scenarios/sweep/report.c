@@ -131,7 +131,7 @@ void sweep_print(const struct sweep_report *r, FILE *out) {
   struct sweep_counts all = sweep_count(r, NULL, SWEEP_KIND_COUNT);
   size_t thinned = 0;
   for (size_t i = 0; i < r->set_count; i++) thinned += r->sets[i].points.thinned;
-  fprintf(out, "not swept: %zu bytes in the middle of payloads of %d bytes and more (each %dth is)\n", thinned,
+  fprintf(out, "not swept: %zu bytes in the middle of payloads of %d bytes and more (one in %d is)\n", thinned,
           CENSUS_THIN_FROM, CENSUS_THIN_EVERY);
   if (all.spent)
     fprintf(out, "not counted: %zu ends by the server behind its own script's end of that connection\n", all.spent);
