@@ -1,6 +1,5 @@
 #include "frames.h"
 
-
 static unsigned header_bytes(const uint8_t *h, unsigned have) {
   if (have < 2) return 2;
   unsigned len7 = h[1] & 0x7f;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "splitmix.h"
+
 bool matcher_init(struct matcher *m, const struct fault_plan *plan, uint64_t seed) {
   static const struct fault_plan none = {0};
   *m = (struct matcher){.plan = plan ? plan : &none, .seed = seed};
@@ -68,18 +70,13 @@ static bool is_its_turn(const struct fault_rule *r, int64_t picks) {
 }
 
 /* One of value..value_to, the same whenever seed, rule and pick are: a number of each pick's own, so that no rule's
- * choices hang on how often another one chose. splitmix64's output function, twice. */
-static uint64_t scramble(uint64_t z) {
-  z += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return z ^ (z >> 31);
-}
-
+ * choices hang on how often another one chose. */
 static int64_t choose(const struct matcher *m, size_t rule, int64_t pick) {
   const struct fault_rule *r = &m->plan->rules[rule];
   if (r->value_to <= r->value) return r->value;
-  uint64_t draw = scramble(scramble(m->seed ^ (uint64_t)rule << 48) + (uint64_t)pick);
+  uint64_t of_rule = m->seed ^ (uint64_t)rule << 48;
+  uint64_t of_pick = splitmix(&of_rule) + (uint64_t)pick;
+  uint64_t draw = splitmix(&of_pick);
   return r->value + (int64_t)(draw % ((uint64_t)(r->value_to - r->value) + 1));
 }
 

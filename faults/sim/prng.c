@@ -2,12 +2,7 @@
 
 #include <string.h>
 
-static uint64_t splitmix(uint64_t *x) {
-  uint64_t z = (*x += UINT64_C(0x9e3779b97f4a7c15));
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return z ^ (z >> 31);
-}
+#include "splitmix.h"
 
 static uint64_t rotate(uint64_t x, unsigned by) { return (x << by) | (x >> (64 - by)); }
 
