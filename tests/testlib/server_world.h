@@ -107,8 +107,8 @@ static void world_run(struct world *w, const struct mock_script *script, const v
   w->wake_at_ns = INT64_MAX;
   struct mock_options o = {
     .clock = {w, world_now, world_wall},
-    .transport = {w, world_write, world_shut, world_gone, world_gone, world_pause, world_wake_at, world_listen,
-        world_limit},
+    .transport = {.ctx = w, .write = world_write, .shutdown = world_shut, .close = world_gone, .reset = world_gone,
+        .pause = world_pause, .wake_at = world_wake_at, .listen = world_listen, .limit_read = world_limit},
     .script = script, .journal = MOCK_JOURNAL_FULL, .journal_hex = true, .journal_line = world_line};
   w->m = mock_new(&o);
   if (!w->m) abort();

@@ -103,8 +103,9 @@ static void a_line_is_there_before_its_reply_leaves(void **state) {
   r.journal_n = 0;
   watched = &r;
   struct mock_options o = {.clock = {&r, rig_now, rig_wall},
-                           .transport = {&r, watching_write, rig_shutdown, rig_close, rig_reset, rig_pause,
-                               rig_wake_at, rig_listen, rig_limit_read},
+                           .transport = {.ctx = &r, .write = watching_write, .shutdown = rig_shutdown,
+                               .close = rig_close, .reset = rig_reset, .pause = rig_pause, .wake_at = rig_wake_at,
+                               .listen = rig_listen, .limit_read = rig_limit_read},
                            .journal = MOCK_JOURNAL_FULL, .journal_hex = true, .journal_line = rig_line,
                                .journal_flush = note_flush, .journal_ctx = &r};
   r.m = mock_new(&o);
