@@ -83,6 +83,7 @@ struct lw {
   const char *answer;    /* instead of the 101; NULL = accept */
   const char *headers;   /* extra header lines of the 101 */
   bool auto_ack;         /* OK for every whole frame, one write a send */
+  int entropy_result;    /* not 0: the source of random bytes fails so */
   long (*on_send)(struct lw *w, int conn, size_t n); /* bytes taken or -errno */
   void (*on_data)(struct lw *w, int conn);           /* after bytes were taken */
 
@@ -317,6 +318,7 @@ static inline int64_t lw_now(void *ctx) { return ((struct lw *)ctx)->now_ns; }
 
 static inline int lw_entropy(void *ctx, void *buf, size_t n) {
   struct lw *w = ctx;
+  if (w->entropy_result != 0) return w->entropy_result;
   for (size_t i = 0; i < n; i++) {
     w->entropy = w->entropy * 6364136223846793005u + 1442695040888963407u;
     ((uint8_t *)buf)[i] = (uint8_t)(w->entropy >> 56);

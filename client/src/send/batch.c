@@ -10,7 +10,9 @@ static enum qwp_batch_end guard_dictionary(const struct qwp_batch_builder *b, co
   switch (qwp_mirror_admit(b->mirror, delta)) {
     case QWP_OK: return QWP_BATCH_END;
     case QWP_DICT_FULL: return QWP_BATCH_DICT_FULL;
-    case QWP_NOMEM: return QWP_BATCH_NOMEM;
+    case QWP_NOMEM:
+      qwp_fail(b->err, QWP_NOMEM, "out of memory for the symbols of a frame");
+      return QWP_BATCH_FAILED;
     default: return QWP_BATCH_GAP;
   }
 }
@@ -49,8 +51,8 @@ struct qwp_batch_result qwp_batch_build(const struct qwp_batch_builder *b) {
     r.end = guard_dictionary(b, payload, n, &delta);
     if (r.end != QWP_BATCH_END) break;
 
-    r.end = QWP_BATCH_NOMEM;
-    if (qwp_ws_append(b->ws, QWP_WS_BINARY, payload, n) != QWP_OK) break;
+    r.end = QWP_BATCH_FAILED;
+    if (qwp_ws_append(b->ws, QWP_WS_BINARY, payload, n, b->err) != QWP_OK) break;
     r.frames++;
     r.wire_bytes += w;
     /* After the append, before the batch is written: a frame that fails on the wire has

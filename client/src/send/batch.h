@@ -33,7 +33,7 @@ enum qwp_batch_end {
   QWP_BATCH_TOO_LARGE,   /* the next frame exceeds this server's cap */
   QWP_BATCH_GAP,         /* the next frame's dictionary does not join what the server was told (P121-19) */
   QWP_BATCH_DICT_FULL,   /* the mirror is at its ceiling (P121-34) */
-  QWP_BATCH_NOMEM        /* no memory to append; what was appended must be rolled back (P121-29) */
+  QWP_BATCH_FAILED       /* *err: no memory, or no mask key; what was appended must be rolled back (P121-29) */
 };
 
 /* What a batch is built from and what it moves. All borrowed. */
@@ -43,7 +43,8 @@ struct qwp_batch_builder {
   struct qwp_ws *ws;
   struct qwp_inflight *inflight;
   struct qwp_mirror *mirror;
-  int64_t peer_cap; /* bytes of a message, 0 = none */
+  int64_t peer_cap;      /* bytes of a message, 0 = none */
+  struct qwp_error *err; /* written where the end is QWP_BATCH_FAILED */
 };
 
 struct qwp_batch_result {

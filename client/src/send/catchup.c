@@ -65,17 +65,19 @@ bool qwp_catchup_done(const struct qwp_catchup *c, const struct qwp_mirror *m) {
 }
 
 enum qwp_status qwp_catchup_build(struct qwp_catchup *c, const struct qwp_mirror *m, struct qwp_ws *ws,
-                                  struct qwp_inflight *inflight, int64_t cap) {
+                                  struct qwp_inflight *inflight, int64_t cap, struct qwp_error *err) {
   size_t used = 0;
   qwp_inflight_begin(inflight);
   while (!qwp_catchup_done(c, m)) {
     if (c->frame.len == 0) {
       enum qwp_status st = qwp_catchup_frame(m, &c->next_id, cap, &c->frame);
-      if (st != QWP_OK) return st;
+      if (st == QWP_TOO_LARGE) return qwp_fail(err, st, "a symbol is larger than the server takes");
+      if (st != QWP_OK) return qwp_fail(err, st, "out of memory for a dictionary frame");
     }
     size_t w = qwp_ws_wire_bytes(c->frame.len);
     if (used > 0 && used + w > QWP_BATCH_CAP) break;
-    if (qwp_ws_append(ws, QWP_WS_BINARY, c->frame.data, c->frame.len) != QWP_OK) return QWP_NOMEM;
+    enum qwp_status st = qwp_ws_append(ws, QWP_WS_BINARY, c->frame.data, c->frame.len, err);
+    if (st != QWP_OK) return st;
     used += w;
     c->frame.len = 0;
     qwp_inflight_append_catchup(inflight);

@@ -39,8 +39,9 @@ bool qwp_catchup_done(const struct qwp_catchup *c, const struct qwp_mirror *m);
 
 /* Fills the empty send buffer of ws with the next frames, as many as one write may hold,
  * and counts them in inflight. QWP_OK: at least one; otherwise the codes of
- * qwp_catchup_frame, and what was appended must be rolled back. */
+ * qwp_catchup_frame and qwp_ws_append with the reason in err, and what was appended must be
+ * rolled back. */
 enum qwp_status qwp_catchup_build(struct qwp_catchup *c, const struct qwp_mirror *m, struct qwp_ws *ws,
-                                  struct qwp_inflight *inflight, int64_t cap);
+                                  struct qwp_inflight *inflight, int64_t cap, struct qwp_error *err);
 
 #endif

@@ -154,6 +154,7 @@ static void connected(struct qwp_loop *loop) {
   atomic_store_explicit(&loop->cap, loop->peer_cap, memory_order_release);
 
   loop->batch_open = false;
+  loop->held_until_ns = QWP_NEVER;
   loop->write_deadline_ns = QWP_NEVER;
   loop->data_begun = false;
   loop->clamp_warned = false;

@@ -91,6 +91,8 @@ struct qwp_loop {
   bool batch_open;    /* a batch is in the send buffer, its flush not complete */
   int64_t write_deadline_ns; /* of the write that the socket did not take at once; QWP_NEVER = none */
   bool data_begun;    /* a data frame was handed to the socket */
+  int64_t held_until_ns; /* the next frame is too large for this server, and answers to those before it are due:
+                          * so long they are waited for. QWP_NEVER = there is no such frame */
   bool clamp_warned;
   struct qwp_nack nack;
 

@@ -52,6 +52,7 @@ static void apply_acks(struct qwp_loop *loop) {
   qwp_ring_trim(loop->ring, &loop->cursor, fsn);
   qwp_poison_acked(&loop->poison, fsn);
   loop->idle_recycles = 0;
+  loop->held_until_ns = QWP_NEVER;
   qwp_loop_progress(loop);
 }
 
@@ -262,11 +263,20 @@ static void exceeds_cap(struct qwp_loop *loop, const char *what) {
   broke(loop, &err);
 }
 
-static void no_memory(struct qwp_loop *loop) {
-  struct qwp_error err;
-  qwp_fail(&err, QWP_NOMEM, "out of memory for the send buffer");
+/* The same frame, behind others that are on the wire. To leave now would send those again on the
+ * next connection, and on each one behind it, as this server would still not take the frame: so
+ * their answers come first, and no wake-up of a producer meanwhile. A server that gives none for
+ * as long as a write may take is left as one that takes no write. false: nothing is waited for. */
+static bool waits_for_answers(struct qwp_loop *loop) {
+  if (loop->inflight.sent_fsn == loop->inflight.acked) return false;
+  if (loop->held_until_ns == QWP_NEVER)
+    loop->held_until_ns = qwp_deadline(loop->now_ns, SEND_TIMEOUT_S * 1000 * QWP_NS_PER_MS);
+  return loop->now_ns < loop->held_until_ns;
+}
+
+static void append_failed(struct qwp_loop *loop, const struct qwp_error *err) {
   loop->batch_open = true; /* so that what was appended is rolled back (P121-29) */
-  broke(loop, &err);
+  broke(loop, err);
 }
 
 /* The frames from the cursor on can never be sent as they are. */
@@ -284,41 +294,48 @@ static void cannot_replay(struct qwp_loop *loop, enum qwp_status code, const cha
 
 /* false: the state has changed. */
 static bool build_catchup(struct qwp_loop *loop) {
-  enum qwp_status st = qwp_catchup_build(&loop->catchup, &loop->mirror, loop->ws, &loop->inflight, loop->peer_cap);
+  struct qwp_error err;
+  enum qwp_status st =
+      qwp_catchup_build(&loop->catchup, &loop->mirror, loop->ws, &loop->inflight, loop->peer_cap, &err);
   loop->batch_open = loop->inflight.batch_catchup > 0;
   if (st == QWP_OK) return true;
   if (st == QWP_TOO_LARGE)
     exceeds_cap(loop, "a symbol of the dictionary");
   else
-    no_memory(loop);
+    append_failed(loop, &err);
   return false;
 }
 
 /* What ended a batch that has no frame takes effect. false: the state has changed. */
-static bool nothing_built(struct qwp_loop *loop, enum qwp_batch_end end) {
+static bool nothing_built(struct qwp_loop *loop, enum qwp_batch_end end, const struct qwp_error *err) {
   switch (end) {
-    case QWP_BATCH_TOO_LARGE: exceeds_cap(loop, "a stored frame"); return false;
+    case QWP_BATCH_TOO_LARGE:
+      if (waits_for_answers(loop)) return true;
+      exceeds_cap(loop, "a stored frame");
+      return false;
     case QWP_BATCH_GAP: cannot_replay(loop, QWP_RESEND, "its symbols do not join the ones before"); return false;
     case QWP_BATCH_CORRUPT: cannot_replay(loop, QWP_RESEND, "it is damaged in the store"); return false;
     case QWP_BATCH_DICT_FULL: cannot_replay(loop, QWP_DICT_FULL, "the dictionary has no room"); return false;
-    case QWP_BATCH_NOMEM: no_memory(loop); return false;
+    case QWP_BATCH_FAILED: append_failed(loop, err); return false;
     default: return true;
   }
 }
 
 static bool build_data(struct qwp_loop *loop) {
+  struct qwp_error err;
   const struct qwp_batch_builder builder = {.ring = loop->ring,
                                             .cursor = &loop->cursor,
                                             .ws = loop->ws,
                                             .inflight = &loop->inflight,
                                             .mirror = &loop->mirror,
-                                            .peer_cap = loop->peer_cap};
+                                            .peer_cap = loop->peer_cap,
+                                            .err = &err};
   struct qwp_batch_result r = qwp_batch_build(&builder);
   while (r.frames == 0 && r.end == QWP_BATCH_SEGMENT_END) {
     qwp_cursor_next_segment(&loop->cursor); /* false: one more frame is there, look again */
     r = qwp_batch_build(&builder);
   }
-  if (r.frames == 0 || r.end == QWP_BATCH_NOMEM) return nothing_built(loop, r.end);
+  if (r.frames == 0 || r.end == QWP_BATCH_FAILED) return nothing_built(loop, r.end, &err);
   loop->batch_open = true;
   loop->data_begun = true;
   count_batch(loop, &r);
@@ -356,9 +373,10 @@ enum qwp_turn qwp_loop_traffic(struct qwp_loop *loop, struct qwp_want *want) {
       return QWP_TURN_AGAIN;
     }
     if (atomic_load_explicit(&loop->close_requested, memory_order_acquire)) return QWP_TURN_AGAIN;
-    if (more_to_send(loop) || !fall_asleep(loop)) continue;
+    if (loop->held_until_ns == QWP_NEVER && (more_to_send(loop) || !fall_asleep(loop))) continue;
     want->sock = qwp_ws_sock(loop->ws);
     want->interest = QWP_READABLE;
+    want->deadline_ns = loop->held_until_ns;
     return QWP_TURN_WAIT;
   }
   want->again = true;

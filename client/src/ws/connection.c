@@ -72,9 +72,20 @@ enum qwp_status qwp_ws_broken(const struct qwp_ws *ws, struct qwp_error *err, in
 
 size_t qwp_ws_wire_bytes(size_t n) { return qwp_frame_header_bytes(n) + n; }
 
-enum qwp_status qwp_ws_append(struct qwp_ws *ws, unsigned opcode, const uint8_t *payload, size_t n) {
-  if (ws->state != QWP_WS_OPEN) return QWP_MISUSE;
-  return qwp_tx_append(&ws->tx, opcode, payload, n);
+static enum qwp_status no_key(const struct qwp_ws *ws, struct qwp_error *err) {
+  return qwp_ws_lost(err, ws->tx.keys.sys_errno, "no random bytes for a mask key");
+}
+
+enum qwp_status qwp_ws_append(struct qwp_ws *ws, unsigned opcode, const uint8_t *payload, size_t n,
+                              struct qwp_error *err) {
+  if (ws->state != QWP_WS_OPEN) return qwp_fail(err, QWP_MISUSE, "a frame for a connection that is not open");
+  enum qwp_status st = qwp_tx_append(&ws->tx, opcode, payload, n);
+  switch (st) {
+    case QWP_OK: return QWP_OK;
+    case QWP_CONN_LOST: return no_key(ws, err);
+    case QWP_NOMEM: return qwp_fail(err, st, "out of memory for the send buffer");
+    default: return qwp_fail(err, st, "a frame behind a Close");
+  }
 }
 
 size_t qwp_ws_pending(const struct qwp_ws *ws) { return qwp_tx_pending(&ws->tx); }
@@ -83,6 +94,7 @@ size_t qwp_ws_pending(const struct qwp_ws *ws) { return qwp_tx_pending(&ws->tx);
 static enum qwp_status sent(const struct qwp_ws *ws, ssize_t r, struct qwp_error *err) {
   if (r >= 0) return QWP_OK;
   if (r == -EAGAIN) return QWP_AGAIN;
+  if (ws->tx.keys.sys_errno != 0) return no_key(ws, err);
   return qwp_ws_broken(ws, err, (int)-r, "cannot send");
 }
 

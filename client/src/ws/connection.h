@@ -89,9 +89,10 @@ enum qwp_status qwp_ws_handshake(struct qwp_ws *ws, int64_t now_ns, unsigned *in
 size_t qwp_ws_wire_bytes(size_t n);
 
 /* Appends one frame to the batch buffer. Else the batch is unchanged: QWP_NOMEM;
- * QWP_CONN_LOST, no random mask key is to be had (there is no fallback); QWP_MISUSE, not
- * OPEN or behind a Close. Must not be called while a flush is unfinished. */
-enum qwp_status qwp_ws_append(struct qwp_ws *ws, unsigned opcode, const uint8_t *payload, size_t n);
+ * QWP_CONN_LOST, no random mask key is to be had (there is no fallback, CASE-49); QWP_MISUSE, not
+ * OPEN or behind a Close. err says which. Must not be called while a flush is unfinished. */
+enum qwp_status qwp_ws_append(struct qwp_ws *ws, unsigned opcode, const uint8_t *payload, size_t n,
+                              struct qwp_error *err);
 
 size_t qwp_ws_pending(const struct qwp_ws *ws); /* wire bytes of the batch not yet taken by the socket */
 

@@ -12,20 +12,23 @@
 
 struct qwp_keys {
   const struct qwp_ops *ops;
-  size_t at; /* next unused byte of the block; sizeof block = draw a new one */
+  size_t at;     /* next unused byte of the block; sizeof block = draw a new one */
+  int sys_errno; /* why the newest draw failed; 0 = it did not */
   uint8_t block[4096];
 };
 
 static inline void qwp_keys_init(struct qwp_keys *k, const struct qwp_ops *ops) {
   k->ops = ops;
   k->at = sizeof k->block;
+  k->sys_errno = 0;
 }
 
-/* A key that no other frame gets. QWP_CONN_LOST if the source of entropy fails: there
- * is no fallback, a predictable key is worse than no connection. */
+/* A key that no other frame gets. QWP_CONN_LOST if the source of entropy fails, k->sys_errno
+ * says why: there is no fallback, a predictable key is worse than no connection (CASE-49). */
 QWP_MUST_USE static inline enum qwp_status qwp_keys_next(struct qwp_keys *k, uint8_t key[QWP_FRAME_MASK_BYTES]) {
   if (k->at == sizeof k->block) {
-    if (k->ops->clock->entropy(k->ops->clock_ctx, k->block, sizeof k->block) != 0) return QWP_CONN_LOST;
+    k->sys_errno = -k->ops->clock->entropy(k->ops->clock_ctx, k->block, sizeof k->block);
+    if (k->sys_errno != 0) return QWP_CONN_LOST;
     k->at = 0;
   }
   for (size_t i = 0; i < QWP_FRAME_MASK_BYTES; i++) key[i] = k->block[k->at++];

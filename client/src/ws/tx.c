@@ -20,6 +20,7 @@ void qwp_tx_reset(struct qwp_tx *tx) {
   tx->sent = 0;
   tx->out_len = tx->out_sent = 0;
   tx->close_left = false;
+  tx->keys.sys_errno = 0;
   tx->shortages = 0;
   for (int kind = 0; kind < QWP_CONTROL_KINDS; kind++) tx->waiting[kind].set = false;
 }
@@ -129,6 +130,6 @@ ssize_t qwp_tx_send_once(struct qwp_tx *tx, qwp_sock sock) {
   if (tx->out_sent < tx->out_len) return send_control(tx, sock);
   if (qwp_tx_pending(tx) > 0) return send_batch(tx, sock);
   if (!control_waits(tx)) return 0;
-  if (build_controls(tx) != QWP_OK) return -EIO;
+  if (build_controls(tx) != QWP_OK) return -tx->keys.sys_errno;
   return send_control(tx, sock);
 }

@@ -144,21 +144,97 @@ static void p121_19_a_dictionary_gap_ends_the_batch_behind_the_frames_before(voi
   }
 }
 
-static void p121_16_a_frame_over_the_servers_cap_is_kept_and_tried_elsewhere(struct lw *w) {
-  w->headers = "X-QWP-Max-Batch-Size: 100\r\n";
+#define CAP_100 "X-QWP-Max-Batch-Size: 100\r\n"
+
+/* Frames 0 to 2, one that this server does not take, and 4 to 7. */
+static void publish_around_a_large_one(struct lw *w) {
+  w->headers = CAP_100;
   lw_publish(w, 64, 3);
   lw_publish(w, 200, 1);
   lw_publish(w, 64, 4);
   lw_run(w);
+}
+
+static void p121_16_a_frame_over_the_servers_cap_is_kept_and_tried_elsewhere(struct lw *w) {
+  w->auto_ack = true;
+  publish_around_a_large_one(w);
   assert_int_equal(lw_frames(&w->conns[0]), 3);
   assert_int_equal(qwp_loop_cap(w->loop), 100);
   lw_advance(w, 2000 * LW_MS);
   assert_true(w->conn_count > 3 && w->conn_count < 60); /* paced */
+  assert_int_equal(lw_metrics(w).loop_sent, 3);         /* on none of them anything again */
   assert_false(qwp_loop_latched(w->loop));
   w->headers = NULL;
   lw_advance(w, 300 * LW_MS);
-  assert_int_equal(lw_id(&w->conns[w->conn_count - 1], 0), 0);
-  assert_int_equal(lw_id(&w->conns[w->conn_count - 1], 7), 7);
+  assert_int_equal(lw_id(&w->conns[w->conn_count - 1], 0), 3);
+  assert_int_equal(lw_id(&w->conns[w->conn_count - 1], 4), 7);
+  assert_int_equal(lw_metrics(w).loop_replayed, 0);
+}
+
+static void a_frame_over_the_cap_waits_for_the_answers_to_those_before_it(struct lw *w) {
+  publish_around_a_large_one(w);
+  int64_t steps = lw_metrics(w).loop_steps;
+  lw_publish(w, 64, 1); /* wakes nobody */
+  lw_advance(w, 599000 * LW_MS);
+  assert_int_equal(lw_metrics(w).loop_steps, steps);
+  assert_int_equal(lw_metrics(w).loop_wakes, 0);
+
+  lw_ok(w, 0, 1);
+  lw_advance(w, 599000 * LW_MS); /* its own time: an answer came */
+  assert_int_equal(lw_metrics(w).loop_steps, steps + 1);
+  assert_int_equal(w->conn_count, 1);
+  assert_int_equal(lw_metrics(w).ring_acked, 1);
+
+  lw_ok(w, 0, 2);
+  lw_run(w);
+  assert_int_equal(w->conn_count, 2);
+  assert_int_equal(lw_metrics(w).loop_sent, 3);
+}
+
+static void a_server_that_never_answers_is_left_after_the_send_timeout(struct lw *w) {
+  publish_around_a_large_one(w);
+  lw_advance(w, 599999 * LW_MS);
+  assert_int_equal(w->conn_count, 1);
+  w->headers = NULL;
+  lw_advance(w, LW_MS);
+  assert_int_equal(w->conn_count, 2);
+  assert_int_equal(lw_frames(&w->conns[1]), 8);
+  assert_int_equal(lw_metrics(w).loop_replayed, 3);
+  assert_int_equal(lw_metrics(w).loop_strikes, 0);
+}
+
+static void a_ping_is_answered_and_a_close_obeyed_while_a_frame_over_the_cap_waits(struct lw *w) {
+  publish_around_a_large_one(w);
+  lw_send(w, 0, QWP_WS_PING, "p", 1);
+  lw_run(w);
+  assert_int_equal(lw_count(w, 's'), 2); /* the frames, the pong */
+  qwp_loop_request_close(w->loop);
+  lw_run(w);
+  assert_int_equal(lw_count(w, 's'), 3);
+  assert_true(w->want.stopped);
+  assert_true(w->conns[0].fin);
+  assert_int_equal(w->conn_count, 1);
+}
+
+static void a_frame_without_a_mask_key_ends_the_connection_and_says_why(struct lw *w) {
+  lw_run(w);
+  w->entropy_result = -EIO;
+  lw_publish(w, 64, 1);
+  lw_step(w);
+  assert_non_null(strstr(w->log, "connection lost: no random bytes for a mask key: "));
+  assert_null(strstr(w->log, "memory"));
+  w->entropy_result = 0;
+  lw_advance(w, 100 * LW_MS);
+  assert_int_equal(lw_frames(&w->conns[w->conn_count - 1]), 1);
+}
+
+static void a_pong_without_a_mask_key_ends_the_connection_and_says_why(struct lw *w) {
+  lw_run(w);
+  w->entropy_result = -EIO;
+  lw_send(w, 0, QWP_WS_PING, "p", 1);
+  lw_step(w);
+  assert_non_null(strstr(w->log, "connection lost: no random bytes for a mask key: "));
+  assert_int_equal(w->conns[0].out.n, 0);
 }
 
 static void p121_17_a_half_published_frame_waits(struct lw *w) {
@@ -204,6 +280,11 @@ int main(void) {
       cmocka_unit_test(p121_16_a_damaged_length_ends_the_batch_behind_the_frames_before),
       cmocka_unit_test(p121_19_a_dictionary_gap_ends_the_batch_behind_the_frames_before),
       lw_test(p121_16_a_frame_over_the_servers_cap_is_kept_and_tried_elsewhere),
+      lw_test(a_frame_over_the_cap_waits_for_the_answers_to_those_before_it),
+      lw_test(a_server_that_never_answers_is_left_after_the_send_timeout),
+      lw_test(a_ping_is_answered_and_a_close_obeyed_while_a_frame_over_the_cap_waits),
+      lw_test(a_frame_without_a_mask_key_ends_the_connection_and_says_why),
+      lw_test(a_pong_without_a_mask_key_ends_the_connection_and_says_why),
       lw_test(p121_17_a_half_published_frame_waits),
       cmocka_unit_test(p121_18_one_write_a_segment_and_every_frame_once),
   };

@@ -8,7 +8,7 @@ static void request_in_one_write_and_nothing_before_the_101(void **state) {
   fx_request(&fx);
   assert_int_equal(sn_count(&fx.sn, 's'), 1);
   assert_int_equal(qwp_ws_state(fx.ws), QWP_WS_UPGRADING);
-  assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, (const uint8_t *)"x", 1), QWP_MISUSE);
+  assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, (const uint8_t *)"x", 1, NULL), QWP_MISUSE);
   assert_int_equal(qwp_ws_flush(fx.ws, NULL), QWP_MISUSE);
   assert_memory_equal(fx.sn.out + fx.sn.out_len - 4, "\r\n\r\n", 4);
   fx_del(&fx);
@@ -275,7 +275,7 @@ static void layers_explain_a_lost_connection(void **state) {
     enum qwp_status st = QWP_OK;
     fx.sn.sends = SN_SCRIPT(-EPROTO);
     fx.sn.recvs = SN_SCRIPT(-EPROTO);
-    assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, (const uint8_t *)"x", 1), QWP_OK);
+    assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, (const uint8_t *)"x", 1, NULL), QWP_OK);
     if (end == 0) st = qwp_ws_flush(fx.ws, &err);
     if (end == 1) st = qwp_ws_flush_wait(fx.ws, 1, &err);
     if (end == 2) st = qwp_ws_receive(fx.ws, no_message, NULL, &err);

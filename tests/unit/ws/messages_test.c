@@ -225,7 +225,7 @@ static void when_a_close_is_not_echoed(void **state) {
   fx_new(&fx);
   fx_open(&fx);
   uint8_t payload[100] = {0};
-  assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, payload, sizeof payload), QWP_OK);
+  assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, payload, sizeof payload, NULL), QWP_OK);
   fx.sn.sends = SN_SCRIPT(50, -EAGAIN);
   assert_int_equal(qwp_ws_flush(fx.ws, NULL), QWP_AGAIN);
   sn_feed(&fx.sn, "\x88\x00", 2);

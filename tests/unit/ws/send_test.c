@@ -10,7 +10,7 @@ static uint8_t *payload_of(size_t k, size_t n) {
 
 static void append(struct fx *fx, size_t k, size_t n) {
   uint8_t *p = payload_of(k, n);
-  assert_int_equal(qwp_ws_append(fx->ws, QWP_WS_BINARY, p, n), QWP_OK);
+  assert_int_equal(qwp_ws_append(fx->ws, QWP_WS_BINARY, p, n, NULL), QWP_OK);
   free(p);
 }
 
@@ -272,7 +272,7 @@ static void a_fresh_key_for_every_frame(void **state) {
   free(keys);
 
   fx.sn.entropy_result = -EIO; /* the next block is due: a typed error, no constant key */
-  assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, (const uint8_t *)"x", 1), QWP_CONN_LOST);
+  assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, (const uint8_t *)"x", 1, NULL), QWP_CONN_LOST);
   assert_int_equal(qwp_ws_pending(fx.ws), 0);
   assert_int_equal(qwp_ws_pong(fx.ws, NULL, 0), QWP_OK);
   assert_int_equal(qwp_ws_flush(fx.ws, NULL), QWP_CONN_LOST);
@@ -312,7 +312,7 @@ static void control_frames_do_not_touch_the_batch(void **state) {
   assert_int_equal(pong.wire_bytes + close.wire_bytes, n);
   free(pong.payload);
   free(close.payload);
-  assert_int_equal(qwp_ws_append(with.ws, QWP_WS_BINARY, (const uint8_t *)"x", 1), QWP_MISUSE);
+  assert_int_equal(qwp_ws_append(with.ws, QWP_WS_BINARY, (const uint8_t *)"x", 1, NULL), QWP_MISUSE);
   assert_int_equal(qwp_ws_pong(with.ws, NULL, 0), QWP_MISUSE);
   assert_int_equal(qwp_ws_send_close(with.ws, 1000), QWP_MISUSE);
   fx_del(&with);
@@ -446,8 +446,8 @@ static void a_failed_append_leaves_the_batch_as_it_was(void **state) {
   append(&fx, 0, 200);
   uint8_t *large = payload_of(9, 70000);
   fx.sn.fail_alloc = 1;
-  assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, large, 70000), QWP_NOMEM);
-  assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, large, SIZE_MAX - 2), QWP_NOMEM);
+  assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, large, 70000, NULL), QWP_NOMEM);
+  assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, large, SIZE_MAX - 2, NULL), QWP_NOMEM);
   free(large);
   assert_int_equal(qwp_ws_pending(fx.ws), 208);
   append(&fx, 1, 70000);

@@ -95,7 +95,7 @@ static void what_we_send_is_read_by_wslay(void **state) {
   for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
     uint8_t *p = sn_grow(NULL, sizes[k]);
     for (size_t i = 0; i < sizes[k]; i++) p[i] = (uint8_t)(i * 5 + k);
-    assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, p, sizes[k]), QWP_OK);
+    assert_int_equal(qwp_ws_append(fx.ws, QWP_WS_BINARY, p, sizes[k], NULL), QWP_OK);
     fx_on_message(&sent, QWP_WS_BINARY, p, sizes[k]);
     size_t n = sizes[k] < 125 ? sizes[k] : 125;
     assert_int_equal(qwp_ws_pong(fx.ws, p, n), QWP_OK);
