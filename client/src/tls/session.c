@@ -175,6 +175,7 @@ ssize_t qwp_session_recv(struct qwp_session *s, void *buf, size_t n) {
     if (r == -EAGAIN && s->pipe.send_error) return s->pipe.send_error;
     if (r < 0) return r;
     if (r == 0) cut(s);
+    s->reads_first = false; /* what a send in the handshake waited for may be what came */
     got = decrypt(s, buf, n);
     (void)push(s);
   }

@@ -56,6 +56,24 @@ static void would_block_at_every_byte(void **state) {
   tear_down(&r);
 }
 
+/* A caller that reads too moves the handshake on: the send that waited for it must not wait for more. */
+static void a_read_goes_on_with_the_handshake(void **state) {
+  (void)state;
+  struct rig r;
+  char byte;
+  set_up(&r);
+  assert_int_equal(r.c.ops.net->send(r.c.ops.net_ctx, r.c.sock, "hello", 5), -EAGAIN);
+  tk_serve(&r.k, 0); /* its whole flight */
+  assert_int_equal(r.c.ops.net->recv(r.c.ops.net_ctx, r.c.sock, &byte, 1), -EAGAIN);
+  r.k.server_stopped = true; /* not another byte */
+  assert_int_equal(tk_client_wait(&r.c, QWP_WRITABLE, QWP_NEVER), QWP_WRITABLE);
+  assert_int_equal(r.c.ops.net->send(r.c.ops.net_ctx, r.c.sock, "hello", 5), 5);
+  r.k.server_stopped = false;
+  tk_serve(&r.k, 0);
+  assert_int_equal(r.k.conns[0].plain.n, 5);
+  tear_down(&r);
+}
+
 static void a_write_that_wants_to_read_waits_for_readable(void **state) {
   (void)state;
   struct rig r;
@@ -256,6 +274,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_flipped_bit),
       cmocka_unit_test(a_plain_server),
+      cmocka_unit_test(a_read_goes_on_with_the_handshake),
       cmocka_unit_test(a_write_that_wants_to_read_waits_for_readable),
       cmocka_unit_test(cut_at_every_byte_of_ours),
       cmocka_unit_test(cut_at_every_byte_of_the_server),
