@@ -6,9 +6,10 @@
  *   frames.c      a receive pass: frames found, unmasked, handed on
  *   message.c     a binary message: numbered, decoded (or known by repeat.c), committed, acknowledged
  *   action.c      what a script makes happen
+ *   secure.c      what a filter for TLS tells of it
  *
- * A pass collects its answers in `out`, which leaves in one write at its end. Only
- * struct mock's own functions (mock.c) are called from outside.
+ * A pass collects its answers in `out`, which leaves in one write at its end. Called
+ * from outside are only the functions of mock.h (mock.c, secure.c).
  */
 #ifndef MOCK_CONNECTION_H
 #define MOCK_CONNECTION_H
