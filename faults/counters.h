@@ -21,8 +21,16 @@ struct counters {
   _Atomic int64_t v[COUNTERS];
 };
 
-static inline void counter_add(struct counters *c, enum counter which, int64_t n) {
-  atomic_fetch_add_explicit(&c->v[which], n, memory_order_relaxed);
+/* What it was before. */
+static inline int64_t counter_add(struct counters *c, enum counter which, int64_t n) {
+  return atomic_fetch_add_explicit(&c->v[which], n, memory_order_relaxed);
+}
+
+/* To v, unless it is as high already. */
+static inline void counter_raise(struct counters *c, enum counter which, int64_t v) {
+  int64_t was = atomic_load_explicit(&c->v[which], memory_order_relaxed);
+  while (was < v && !atomic_compare_exchange_weak_explicit(&c->v[which], &was, v, memory_order_relaxed,
+                                                           memory_order_relaxed)) continue;
 }
 
 void counters_read(const struct counters *c, struct fault_counters *out);

@@ -17,6 +17,7 @@
  *   io.connects           connect calls
  *   clk.now               clock reads of any kind
  *   mem.alloc, mem.live   allocations made (a realloc is one), and blocks not yet freed
+ *   mem.bytes, mem.high_bytes  bytes of blocks not yet freed, and the most there were at once
  *   net.open              sockets not yet closed
  * Calls count as the client makes them, failed and faulted ones too. Bytes behind the
  * 101 in the same recv count in io.bytes_in; the call itself is an upgrade call.
@@ -62,6 +63,7 @@ struct faults;
   X(flush, "io.flush") X(bytes_out, "io.bytes_out") X(bytes_in, "io.bytes_in") \
   X(hs_bytes_out, "io.hs_bytes_out") \
   X(connects, "io.connects") X(clock, "clk.now") X(alloc, "mem.alloc") X(live, "mem.live") \
+  X(bytes, "mem.bytes") X(high_bytes, "mem.high_bytes") \
   X(open, "net.open")
 
 struct fault_counters {

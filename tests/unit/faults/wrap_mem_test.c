@@ -22,6 +22,50 @@ static void allocations_are_counted(void **state) {
   kit_end(&k);
 }
 
+static void bytes_in_use_are_counted(void **state) {
+  (void)state;
+  const struct fault_rule rules[] = {
+      RULE(.point = FAULT_ALLOC, .least_bytes = 1000, .nth = 1, .act = FAULT_DO_ERRNO, .err = ENOMEM)};
+  struct kit k;
+  kit_new(&k, rules, 1);
+  const struct step {
+    int block;
+    size_t bytes; /* 0 = it is freed */
+    int64_t now, high;
+  } steps[] = {
+      {0, 100, 100, 100}, {1, 30, 130, 130}, {0, 10, 40, 130}, {0, 0, 30, 130}, {0, 1000, 30, 130},
+      {0, 99, 129, 130},  {1, 32, 131, 131}, {1, 0, 99, 131},  {0, 0, 0, 131},
+  };
+  void *blocks[2] = {0};
+  for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    void **p = &blocks[steps[i].block];
+    if (steps[i].bytes == 0) {
+      release(&k, *p);
+      *p = NULL;
+    } else {
+      void *grown = grow(&k, *p, steps[i].bytes);
+      if (grown) memset(*p = grown, 0xa5, steps[i].bytes);
+    }
+    assert_int_equal(kit_counters(&k).bytes, steps[i].now);
+    assert_int_equal(kit_counters(&k).high_bytes, steps[i].high);
+  }
+  kit_end(&k);
+}
+
+/* A block is as good as the one below it: aligned for anything, and nothing wraps around. */
+static void blocks_are_aligned_and_bounded(void **state) {
+  (void)state;
+  struct kit k;
+  kit_new(&k, NULL, 0);
+  void *p = alloc(&k, 1);
+  assert_int_equal((uintptr_t)p % _Alignof(max_align_t), 0);
+  assert_null(alloc(&k, SIZE_MAX));
+  assert_null(grow(&k, p, SIZE_MAX - 8));
+  assert_int_equal(kit_counters(&k).bytes, 1);
+  release(&k, p);
+  kit_end(&k);
+}
+
 static void the_nth_fails_once_or_from_then_on(void **state) {
   (void)state;
   const struct fault_rule once[] = {RULE(.point = FAULT_ALLOC, .nth = 2, .act = FAULT_DO_ERRNO, .err = ENOMEM)};
@@ -87,6 +131,8 @@ static void two_threads_lose_no_count(void **state) {
   for (int i = 0; i < 2; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
   assert_int_equal(kit_counters(&k).alloc, 2 * ROUNDS - 5);
   assert_int_equal(kit_counters(&k).live, 0);
+  assert_int_equal(kit_counters(&k).bytes, 0);
+  assert_in_range(kit_counters(&k).high_bytes, 8, 16); /* one block a thread */
   assert_int_equal(faults_fired(k.f, 0), 5);
   kit_end(&k);
 }
@@ -113,6 +159,8 @@ static void entropy_can_fail_and_be_spoilt(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(allocations_are_counted),
+      cmocka_unit_test(bytes_in_use_are_counted),
+      cmocka_unit_test(blocks_are_aligned_and_bounded),
       cmocka_unit_test(the_nth_fails_once_or_from_then_on),
       cmocka_unit_test(an_allocation_is_picked_by_its_size),
       cmocka_unit_test(two_threads_lose_no_count),
