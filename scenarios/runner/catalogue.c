@@ -4,7 +4,7 @@
 #include <string.h>
 #include <yaml.h>
 
-/* SCN_RULES: the folder with requirements.yaml and seed-items.tsv, given by the build. */
+/* SCN_RULES: the folder with requirements.yaml and the tables, given by the build. */
 
 struct rule {
   char *id, *about, *title, *text, *source; /* source may be "" */
@@ -88,31 +88,57 @@ static void read_requirements(struct catalogue *c) {
   fclose(f);
 }
 
-/* ---- seed-items.tsv: id, tag, title ---- */
+/* ---- the tables: a rule a line, columns parted by tabs ---- */
 
-static void read_items(struct catalogue *c) {
-  FILE *f = fopen(SCN_RULES "/seed-items.tsv", "r");
+/* Adds a rule for one line; columns that are missing are "". */
+typedef void table_line(struct catalogue *c, const char *id, const char *second, const char *third);
+
+static char *next_column(char *column) {
+  char *tab = column + strcspn(column, "\t");
+  if (*tab) *tab++ = '\0';
+  return tab;
+}
+
+static void read_table(struct catalogue *c, const char *path, table_line *add_line) {
+  FILE *f = fopen(path, "r");
   if (!f) return;
   char *line = NULL;
   size_t cap = 0;
   while (getline(&line, &cap, f) > 0) {
     line[strcspn(line, "\n")] = '\0';
-    char *tag = strchr(line, '\t'), *title = tag ? strchr(tag + 1, '\t') : NULL;
-    if (!title || *line == '#') continue;
-    *tag++ = '\0';
-    *title++ = '\0';
-    char about[80];
-    snprintf(about, sizeof about, "seed item, %s", tag);
-    add(c, line, about, title, "");
+    if (!*line || *line == '#') continue;
+    char *second = next_column(line), *third = next_column(second);
+    next_column(third);
+    add_line(c, line, second, third);
   }
   free(line);
   fclose(f);
 }
 
+static void add_item(struct catalogue *c, const char *id, const char *tag, const char *title) {
+  char about[80];
+  snprintf(about, sizeof about, "seed item, %s", tag);
+  add(c, id, about, title, "");
+}
+
+static void add_case(struct catalogue *c, const char *id, const char *title, const char *unused) {
+  (void)unused;
+  add(c, id, "case, a bug of a real program", title, "");
+}
+
+static void add_conflict(struct catalogue *c, const char *id, const char *what, const char *position) {
+  char *text = must(malloc(strlen(what) + strlen(position) + sizeof " Taken: "));
+  sprintf(text, "%s Taken: %s", what, position);
+  add(c, id, "where the sources disagree", text, "");
+  free(text);
+}
+
 struct catalogue *catalogue_load(void) {
   struct catalogue *c = must(calloc(1, sizeof *c));
   read_requirements(c);
-  read_items(c);
+  read_table(c, SCN_RULES "/seed-items.tsv", add_item);
+  read_table(c, SCN_RULES "/cases.tsv", add_case);
+  read_table(c, SCN_RULES "/conflicts.tsv", add_conflict);
   return c;
 }
 

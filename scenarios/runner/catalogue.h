@@ -1,4 +1,4 @@
-/* catalogue - what the ids of rules say: requirements, and items of the seeds.
+/* catalogue - what the ids of rules say: requirements, items of the seeds, cases, and conflicts of the sources.
  *
  * The texts stand in the source tree (tests/data); an installed program that no longer has it knows ids only.
  */
@@ -15,7 +15,7 @@ struct catalogue;
 struct catalogue *catalogue_load(void);
 void catalogue_free(struct catalogue *c);
 
-/* The title of a seed item, the first sentence of a requirement; NULL: not known. */
+/* The title of a seed item or case, the first sentence of a requirement; NULL: not known. */
 const char *catalogue_title(const struct catalogue *c, const char *id);
 
 /* Prints all that is known of one id. false: nothing is, and nothing was printed. */

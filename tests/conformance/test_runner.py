@@ -317,6 +317,10 @@ def test_explain(runner):
     assert runner.run("--explain", "P121-27").stdout.startswith("P121-27 (seed item, exact)\n  Frames of a failed batch")
     rule = runner.run("--explain", "WIRE-FLAG-002")
     assert rule.returncode == 0 and rule.stdout.startswith("WIRE-FLAG-002 (requirement, client, must)\n  Bit 1 and ")
+    assert runner.run("--explain", "CASE-08").stdout == ("CASE-08 (case, a bug of a real program)\n"
+                                                         "  Last acknowledgements already received when the write fails\n")
+    conflict = runner.run("--explain", "C-48").stdout
+    assert conflict.startswith("C-48 (where the sources disagree)\n  state after a rejection.") and " Taken: " in conflict
     citing = runner.run("--explain", "P121-27", "scenarios/metrics").stdout.splitlines()[2:]
     files = sorted(ROOT.glob("scenarios/metrics/*.yaml"))
     wanted = [path for path in files if re.search(r"^cites:.*\bP121-27\b", path.read_text(), re.M)]
