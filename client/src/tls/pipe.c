@@ -70,7 +70,7 @@ BIO *qwp_pipe_bio(const BIO_METHOD *method, struct qwp_pipe *p) {
 static bool lives_on(ssize_t r) { return r == -EAGAIN || r == -EINTR || r == -ENOBUFS || r == -ENOMEM; }
 
 int qwp_pipe_push(struct qwp_pipe *p) {
-  if (p->send_error) p->out_head = p->out_tail = 0; /* answers that OpenSSL still gives */
+  if (p->send_error) qwp_pipe_drop(p); /* answers that OpenSSL still gives */
   if (p->send_error) return p->send_error;
   p->starved = false;
   while (qwp_pipe_pending(p) > 0) {
@@ -85,7 +85,7 @@ int qwp_pipe_push(struct qwp_pipe *p) {
     assert((size_t)r <= qwp_pipe_pending(p));
     p->out_head += (size_t)r;
   }
-  p->out_head = p->out_tail = 0;
+  qwp_pipe_drop(p);
   return 0;
 }
 

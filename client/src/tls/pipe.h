@@ -47,6 +47,9 @@ static inline bool qwp_pipe_has_room(const struct qwp_pipe *p) {
   return sizeof p->out - p->out_tail >= QWP_PIPE_ANSWERS_BYTES;
 }
 
+/* What is pending will never be handed over. */
+static inline void qwp_pipe_drop(struct qwp_pipe *p) { p->out_head = p->out_tail = 0; }
+
 /* Hands over what is pending. 0 = all of it; -EAGAIN, -EINTR, -ENOBUFS, -ENOMEM = later; else
  * the sending half is dead, and every push from now on says so. */
 int qwp_pipe_push(struct qwp_pipe *p);

@@ -55,6 +55,8 @@ void qwp_session_del(struct qwp_session *s) {
 
 /* Ciphertext out; behind the last of it the FIN that is due. As qwp_pipe_push. */
 static int push(struct qwp_session *s) {
+  /* Behind our FIN no answer can leave, and that is no reason to stop reading. */
+  if (s->fin_called && !s->fin_due) qwp_pipe_drop(&s->pipe);
   int r = qwp_pipe_push(&s->pipe);
   if (r != 0 || !s->fin_due) return r;
   s->fin_due = false;

@@ -166,6 +166,21 @@ static void shutdown_behind_pending_ciphertext(void **state) {
   tear_down(&r);
 }
 
+/* Our half is over, the server's is not: what asks for an answer does not end the reading. */
+static void questions_behind_our_end(void **state) {
+  (void)state;
+  struct rig r;
+  char buf[16];
+  set_up(&r);
+  assert_int_equal(shut_down(&r), 0);
+  tk_ask_key_update(&r.k, 0);
+  assert_int_equal(recv_once(&r, buf, sizeof buf), -EAGAIN);
+  tk_say(&r.k, 0, "late", 4);
+  assert_int_equal(recv_once(&r, buf, sizeof buf), 4);
+  assert_int_equal(recv_once(&r, buf, sizeof buf), -EAGAIN);
+  tear_down(&r);
+}
+
 static void shutdown_inside_the_handshake(void **state) {
   (void)state;
   struct tk k;
@@ -321,6 +336,7 @@ int main(void) {
       cmocka_unit_test(end_without_close_notify),
       cmocka_unit_test(foreign_errors),
       cmocka_unit_test(left_open),
+      cmocka_unit_test(questions_behind_our_end),
       cmocka_unit_test(shutdown_behind_pending_ciphertext),
       cmocka_unit_test(shutdown_inside_the_handshake),
       cmocka_unit_test(shutdown_says_close_notify),
