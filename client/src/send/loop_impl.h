@@ -3,6 +3,7 @@
  *   loop.c          life, step and its states, the terminal latch, closing
  *   loop_connect.c  endpoints, attempts, rounds, pauses
  *   loop_traffic.c  answers in, batches out, and what a broken connection means
+ *   loop_view.c     where it stands, for an observer
  */
 #ifndef QWP_SEND_LOOP_IMPL_H
 #define QWP_SEND_LOOP_IMPL_H

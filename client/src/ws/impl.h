@@ -1,5 +1,5 @@
-/* impl - the connection from inside: what connection.c (frames) and handshake.c (before
- * the first frame) share. Nobody else includes this. */
+/* impl - the connection from inside, as its files share it: connection.c (frames), handshake.c
+ * (before the first frame), unsent.c (a look at it). Nobody else includes this. */
 #ifndef QWP_WS_IMPL_H
 #define QWP_WS_IMPL_H
 

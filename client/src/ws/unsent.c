@@ -1,15 +1,16 @@
 /* Where the socket has stopped taking bytes: read and not touched. */
+#include <assert.h>
+
 #include "ws/impl.h"
 
-/* One past the frame that begins at p, of which `left` bytes are in the batch; *header = bytes before its payload. */
+/* One past the frame that begins at p, the next one of the batch; *header = bytes before its payload. */
 static size_t frame_bytes(const uint8_t *p, size_t left, size_t *header) {
-  size_t len7 = left > 1 ? p[1] & 0x7fu : 0;
-  size_t extra = len7 == 126 ? 2 : len7 == 127 ? 8 : 0;
-  *header = 2 + extra + QWP_FRAME_MASK_BYTES;
-  if (left < *header) return left;
-  uint64_t n = extra ? 0 : len7;
-  for (size_t i = 0; i < extra; i++) n = n << 8 | p[2 + i];
-  return n < left - *header ? *header + (size_t)n : left;
+  struct qwp_frame frame;
+  const char *why;
+  int n = qwp_frame_decode(p, left, &frame, &why);
+  assert(n > 0 && frame.length <= left - (size_t)n); /* whole, and of our own making */
+  *header = (size_t)n;
+  return *header + (size_t)frame.length;
 }
 
 enum qwp_ws_unsent qwp_ws_unsent(const struct qwp_ws *ws) {
@@ -26,4 +27,6 @@ enum qwp_ws_unsent qwp_ws_unsent(const struct qwp_ws *ws) {
   return QWP_UNSENT_BOUNDARY;
 }
 
-bool qwp_ws_control_half_out(const struct qwp_ws *ws) { return ws->tx.out_sent > 0 && ws->tx.out_sent < ws->tx.out_len; }
+bool qwp_ws_control_half_out(const struct qwp_ws *ws) {
+  return ws->tx.out_sent > 0 && ws->tx.out_sent < ws->tx.out_len;
+}
