@@ -89,6 +89,7 @@ struct life {
   size_t taken;      /* plaintext of the client's that send has taken */
   size_t offered;    /* ... that it has seen: at most so much may arrive */
   size_t least;      /* the last send was not taken: the next offers no less */
+  size_t own_records; /* of the server's, before its direction was forged */
   size_t said;       /* plaintext of the server's */
   size_t heard;
   size_t openssl_base;
@@ -176,7 +177,10 @@ static void to_client(struct life *l, const void *p, size_t n) { tk_put(&l->s->t
 
 static void forge(struct life *l, uint8_t type, const uint8_t *p, size_t n, size_t padding) {
   static uint8_t record[65535 + 65536 + TF_OVERHEAD];
-  if (!l->forging) tf_begin(&l->forge, l->s->ssl, true);
+  if (!l->forging) {
+    tf_begin(&l->forge, l->s->ssl, true);
+    l->forge.seq += l->own_records;
+  }
   l->forging = true;
   to_client(l, record, tf_seal(&l->forge, type, p, n, padding, record));
 }
@@ -192,6 +196,7 @@ static void say(struct life *l, size_t n) {
     for (size_t at = 0; at < n; at += 16384) forge(l, 23, buf + at, tk_least(n - at, 16384), 0);
   } else {
     tk_say(&kit, 0, buf, n);
+    l->own_records += (n + 16383) / 16384;
   }
   l->said += n;
 }

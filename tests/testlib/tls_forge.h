@@ -7,7 +7,7 @@
  *   tf_new_keys(&f)                         // behind a KeyUpdate that was forged
  *
  * Ciphers: TLS_AES_128_GCM_SHA256, and ECDHE-*-AES128-GCM-SHA256 of TLS 1.2 (tf_tap restricts ctx to them). The end that
- * is forged has sent nothing under these keys yet (no ticket), and sends nothing itself from here on.
+ * is forged has sent nothing under these keys yet, or the caller adds its records to seq; it sends nothing from here on.
  */
 #ifndef TESTLIB_TLS_FORGE_H
 #define TESTLIB_TLS_FORGE_H

@@ -58,16 +58,17 @@ static inline SSL_CTX *tr_trusting(const struct mock_identity *id) {
   return ctx;
 }
 
-static inline void tr_start(struct tls_rig *t, const struct mock_script *script) {
+/* id and ctx (tr_trusting(id)) are the caller's and outlive the rig: tr_halt ends it. */
+static inline void tr_start_as(struct tls_rig *t, const struct mock_script *script, struct mock_identity *id,
+                               SSL_CTX *ctx) {
   memset(t, 0, sizeof *t);
   struct rig *r = &t->r;
   r->now_ns = 1000000;
   r->wall_ns = 1700000000000000000;
   r->wake_ns = INT64_MAX;
   r->listening = true;
-  t->id = mock_identity_new();
-  assert_non_null(t->id);
-  t->ctx = tr_trusting(t->id);
+  t->id = id;
+  t->ctx = ctx;
   struct mock_options o = {.clock = {r, rig_now, rig_wall}, .script = script, .replayed = true};
   struct mock_transport under = {.ctx = r, .write = rig_write, .shutdown = rig_shutdown, .close = rig_close,
                                  .reset = rig_reset, .pause = rig_pause, .wake_at = rig_wake_at, .listen = rig_listen,
@@ -81,10 +82,20 @@ static inline void tr_start(struct tls_rig *t, const struct mock_script *script)
   t->events = mock_tls_events(t->tls);
 }
 
-static inline void tr_stop(struct tls_rig *t) {
+static inline void tr_start(struct tls_rig *t, const struct mock_script *script) {
+  struct mock_identity *id = mock_identity_new();
+  assert_non_null(id);
+  tr_start_as(t, script, id, tr_trusting(id));
+}
+
+static inline void tr_halt(struct tls_rig *t) {
   for (int i = 0; i < t->count; i++) SSL_free(t->clients[i].ssl);
   rig_stop(&t->r);
   mock_tls_del(t->tls);
+}
+
+static inline void tr_stop(struct tls_rig *t) {
+  tr_halt(t);
   SSL_CTX_free(t->ctx);
   mock_identity_del(t->id);
 }
