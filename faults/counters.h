@@ -11,7 +11,7 @@
 #include "faults.h"
 
 enum counter {
-#define COUNTER_ID(field, name) COUNTER_##field,
+#define COUNTER_ID(field, name, help) COUNTER_##field,
   FAULT_COUNTERS(COUNTER_ID)
 #undef COUNTER_ID
   COUNTERS

@@ -3,22 +3,7 @@
  * The client is unaware: it gets a struct qwp_ops like any other. Counting and
  * failing are one layer, because a count is only exact where the fault is applied.
  *
- * Counters, as the scenarios name them (each exact):
- *   io.send, io.recv      calls that reach the socket table after the 101, but control frames
- *   io.ctl_send           sends of control frames only
- *   io.hs_send, io.hs_recv, io.hs_wait  the upgrade's own calls, connect waits with them
- *   io.poll_w             waits that ask for writable (with or without readable) after the 101
- *   io.poll_r             waits that ask for readable only after the 101
- *   io.idle               waits for wake and time only
- *   io.bytes_out, io.bytes_in  bytes taken and given after the 101, control frames included
- *   io.hs_bytes_out       bytes of upgrades taken: with io.bytes_out all that sockets took
- *   io.flush              completed hand-overs: sends after the 101, but of control frames
- *                         only, whose last byte was taken
- *   io.connects           connect calls
- *   clk.now               clock reads of any kind
- *   mem.alloc, mem.live   allocations made (a realloc is one), and blocks not yet freed
- *   mem.bytes, mem.high_bytes  bytes of blocks not yet freed, and the most there were at once
- *   net.open              sockets not yet closed
+ * FAULT_COUNTERS lists the counters with what each counts, exactly: `qwp-scenario --explain` prints it.
  * Calls count as the client makes them, failed and faulted ones too. Bytes behind the
  * 101 in the same recv count in io.bytes_in; the call itself is an upgrade call.
  *
@@ -58,16 +43,29 @@
 struct faults;
 
 #define FAULT_COUNTERS(X) \
-  X(send, "io.send") X(recv, "io.recv") X(ctl_send, "io.ctl_send") X(hs_send, "io.hs_send") \
-  X(hs_recv, "io.hs_recv") X(hs_wait, "io.hs_wait") X(poll_w, "io.poll_w") X(poll_r, "io.poll_r") X(idle, "io.idle") \
-  X(flush, "io.flush") X(bytes_out, "io.bytes_out") X(bytes_in, "io.bytes_in") \
-  X(hs_bytes_out, "io.hs_bytes_out") \
-  X(connects, "io.connects") X(clock, "clk.now") X(alloc, "mem.alloc") X(live, "mem.live") \
-  X(bytes, "mem.bytes") X(high_bytes, "mem.high_bytes") \
-  X(open, "net.open")
+  X(send, "io.send", "send calls after the 101, but of control frames only") \
+  X(recv, "io.recv", "receive calls after the 101") \
+  X(ctl_send, "io.ctl_send", "send calls of control frames only") \
+  X(hs_send, "io.hs_send", "send calls of upgrades") \
+  X(hs_recv, "io.hs_recv", "receive calls of upgrades") \
+  X(hs_wait, "io.hs_wait", "waits of connects and upgrades") \
+  X(poll_w, "io.poll_w", "waits after the 101 that ask for writable, with or without readable") \
+  X(poll_r, "io.poll_r", "waits after the 101 that ask for readable only") \
+  X(idle, "io.idle", "waits for a wake and for time only") \
+  X(flush, "io.flush", "send calls after the 101 whose last byte was taken, but of control frames only") \
+  X(bytes_out, "io.bytes_out", "bytes that sockets took after the 101, control frames included") \
+  X(bytes_in, "io.bytes_in", "bytes that sockets gave behind the 101, control frames included") \
+  X(hs_bytes_out, "io.hs_bytes_out", "bytes of upgrades that sockets took: with io.bytes_out all that they took") \
+  X(connects, "io.connects", "connect calls") \
+  X(clock, "clk.now", "clock reads of any kind") \
+  X(alloc, "mem.alloc", "allocations made; a realloc is one") \
+  X(live, "mem.live", "blocks of memory not yet freed") \
+  X(bytes, "mem.bytes", "bytes of blocks not yet freed") \
+  X(high_bytes, "mem.high_bytes", "the most bytes of blocks that there were at once") \
+  X(open, "net.open", "sockets not yet closed")
 
 struct fault_counters {
-#define FAULT_COUNTER_FIELD(field, name) int64_t field;
+#define FAULT_COUNTER_FIELD(field, name, help) int64_t field;
   FAULT_COUNTERS(FAULT_COUNTER_FIELD)
 #undef FAULT_COUNTER_FIELD
 };

@@ -106,7 +106,7 @@ void facts_of_sender(struct facts *f, const struct qwp_metrics *m) {
 }
 
 void facts_of_layer(struct facts *f, const struct fault_counters *c) {
-#define ADD(field, name) facts_add(f, name, c->field);
+#define ADD(field, name, help) facts_add(f, name, c->field);
   FAULT_COUNTERS(ADD)
 #undef ADD
 }

@@ -15,7 +15,7 @@ static const struct scn_name names[] = {
 #define COUNTER(field, name, help) {name, SCN_FROM_MOCK, SCN_NAME_NUMBER, help},
   MOCK_COUNTERS(COUNTER)
 #undef COUNTER
-#define COUNTER(field, name) {name, SCN_FROM_FAULTS, SCN_NAME_NUMBER, "calls of the client to the outside world"},
+#define COUNTER(field, name, help) {name, SCN_FROM_FAULTS, SCN_NAME_NUMBER, help},
   FAULT_COUNTERS(COUNTER)
 #undef COUNTER
   {"srv.conn[].frames", SCN_FROM_CONN, SCN_NAME_NUMBER, "data messages of connection N"},

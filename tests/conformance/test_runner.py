@@ -314,6 +314,7 @@ def test_explain(runner):
     told = runner.run("--explain", "publish")
     assert told.returncode == 0 and "example:" in told.stdout
     assert "replayed" in runner.run("--explain", "loop.replayed").stdout
+    assert "that ask for readable only" in runner.run("--explain", "io.poll_r").stdout
     assert runner.run("--explain", "P121-27").stdout.startswith("P121-27 (seed item, exact)\n  Frames of a failed batch")
     rule = runner.run("--explain", "WIRE-FLAG-002")
     assert rule.returncode == 0 and rule.stdout.startswith("WIRE-FLAG-002 (requirement, client, must)\n  Bit 1 and ")
