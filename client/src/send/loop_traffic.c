@@ -292,12 +292,18 @@ static void cannot_replay(struct qwp_loop *loop, enum qwp_status code, const cha
 
 /* ---- one pass ------------------------------------------------------------------------------ */
 
+/* A batch has a time of its own, not the rest of a pong's; a pong without one keeps what it has. */
+static void open_batch(struct qwp_loop *loop) {
+  loop->batch_open = true;
+  loop->write_deadline_ns = QWP_NEVER;
+}
+
 /* false: the state has changed. */
 static bool build_catchup(struct qwp_loop *loop) {
   struct qwp_error err;
   enum qwp_status st =
       qwp_catchup_build(&loop->catchup, &loop->mirror, loop->ws, &loop->inflight, loop->peer_cap, &err);
-  loop->batch_open = loop->inflight.batch_catchup > 0;
+  if (loop->inflight.batch_catchup > 0) open_batch(loop);
   if (st == QWP_OK) return true;
   if (st == QWP_TOO_LARGE)
     exceeds_cap(loop, "a symbol of the dictionary");
@@ -336,14 +342,13 @@ static bool build_data(struct qwp_loop *loop) {
     r = qwp_batch_build(&builder);
   }
   if (r.frames == 0 || r.end == QWP_BATCH_FAILED) return nothing_built(loop, r.end, &err);
-  loop->batch_open = true;
+  open_batch(loop);
   loop->data_begun = true;
   count_batch(loop, &r);
   return true;
 }
 
 static bool build(struct qwp_loop *loop) {
-  loop->write_deadline_ns = QWP_NEVER; /* a batch has a time of its own, not the rest of a pong's */
   if (loop->state == QWP_LOOP_CATCHUP) {
     /* The send buffer holds dictionary frames only until the last one has left (P121-22). */
     if (!qwp_catchup_done(&loop->catchup, &loop->mirror)) return build_catchup(loop);

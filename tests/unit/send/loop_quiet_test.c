@@ -123,6 +123,24 @@ static void p121_06_a_pong_that_finds_no_room_waits_as_long_and_data_has_a_time_
   assert_int_equal(lw_metrics(w).loop_sent, 1);
 }
 
+/* Pings that go on coming turn the loop, and give the first pong no second time. */
+static void p121_06_a_pong_that_never_finds_room_ends_the_connection(struct lw *w) {
+  w->on_send = full_on_the_first;
+  lw_run(w);
+  lw_send(w, 0, QWP_WS_PING, "abc", 3);
+  turn_until_full(w);
+  int64_t begin_ns = w->now_ns;
+  for (int i = 1; i < 20; i++) {
+    lw_send(w, 0, QWP_WS_PING, "again", 5);
+    wait_till_ns(w, begin_ns + i * SEND_TIMEOUT / 20);
+    assert_int_equal(w->want.deadline_ns, begin_ns + SEND_TIMEOUT);
+  }
+  assert_int_equal(w->conn_count, 1);
+  wait_till_ns(w, begin_ns + SEND_TIMEOUT);
+  lw_run(w);
+  assert_int_equal(w->conn_count, 2);
+}
+
 /* ---- a connect that hangs ---------------------------------------------------------------- */
 
 static int connect_later(void *ctx, const struct qwp_addr *addr, qwp_sock *out) {
@@ -165,6 +183,7 @@ int main(void) {
       lw_test(p121_04_a_write_has_600_seconds_and_then_another_connection),
       lw_test(p121_04_a_byte_now_and_then_does_not_start_it_over),
       lw_test(p121_06_a_pong_that_finds_no_room_waits_as_long_and_data_has_a_time_of_its_own),
+      lw_test(p121_06_a_pong_that_never_finds_room_ends_the_connection),
       lw_test(case_131_a_connect_that_hangs_is_waited_for_and_closed_with_the_loop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
