@@ -30,7 +30,7 @@ static int file_open(void *ctx, const char *path, unsigned flags, qwp_file *out)
   if (flags & QWP_FILE_TRUNC) how |= O_TRUNC;
   int fd;
   do {
-    fd = open(path, how | O_CLOEXEC, FILE_MODE);
+    fd = open(path, how | O_CLOEXEC | O_NONBLOCK, FILE_MODE); /* a named pipe holds nobody */
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) return -errno;
   *out = fd;

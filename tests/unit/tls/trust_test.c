@@ -1,5 +1,6 @@
 /* The file of trusted certificates: read at construction, and refused there if it is not one. */
 #include <dirent.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tls_kit.h"
@@ -37,6 +38,16 @@ static void not_a_file(void **state) {
   (void)state;
   assert_refused("/nowhere/roots.pem", "No such file", ENOENT);
   assert_refused("/tmp", "Is a directory", EISDIR);
+}
+
+/* Nobody writes to it, and nobody waits for that. */
+static void a_named_pipe(void **state) {
+  (void)state;
+  struct tk_file f = tk_file("", 0);
+  tk_drop_file(&f);
+  assert_int_equal(mkfifo(f.path, 0600), 0);
+  assert_refused(f.path, "Illegal seek", ESPIPE);
+  tk_drop_file(&f);
 }
 
 static void not_certificates(void **state) {
@@ -164,6 +175,7 @@ static int drop_ca(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_named_pipe),
       cmocka_unit_test(each_allocation_fails_once), cmocka_unit_test(no_files),
       cmocka_unit_test(not_a_file),                 cmocka_unit_test(not_certificates),
       cmocka_unit_test(nothing_is_left_behind),     cmocka_unit_test(one_good_one_broken),
