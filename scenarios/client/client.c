@@ -80,17 +80,14 @@ static bool flush_now(struct run *r, struct qwp_error *err) {
 static bool publish_rows(struct run *r, const struct scn_step *s, struct qwp_error *err) {
   for (int64_t i = 1; i <= s->work.rows; i++) {
     if (!give_row(r, &s->work, err)) return false;
-    bool due = s->flush == SCN_FLUSH_EACH || s->flush == SCN_FLUSH_ACKED ||
-               (s->flush == SCN_FLUSH_EVERY && i % s->every == 0) ||
-               (s->flush != SCN_FLUSH_NONE && i == s->work.rows);
-    if (due && !flush_now(r, err)) return false;
+    if (scn_flush_is_due(s, i) && !flush_now(r, err)) return false;
     if (s->flush == SCN_FLUSH_ACKED && !qwp_sender_drain(r->sender, 0, err)) return false;
   }
   return true;
 }
 
 static bool do_publish(struct run *r, const struct scn_step *s) {
-  size_t need = (size_t)(s->work.frame_bytes > 0 ? s->work.frame_bytes : 0) + (size_t)(s->work.symbol_bytes > 0 ? s->work.symbol_bytes : 0) + 256;
+  size_t need = workload_scratch_bytes(&s->work);
   if (need > r->scratch_n) {
     char *grown = realloc(r->scratch, need);
     if (!grown) return complain(r, "publish: out of memory", NULL);

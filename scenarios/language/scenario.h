@@ -93,6 +93,18 @@ struct scn_step {
   size_t fact_count;
 };
 
+/* Does a publish step flush behind its i-th row, from 1? */
+static inline bool scn_flush_is_due(const struct scn_step *s, int64_t i) {
+  switch (s->flush) {
+    case SCN_FLUSH_EACH:
+    case SCN_FLUSH_ACKED: return true;
+    case SCN_FLUSH_END: return i == s->work.rows;
+    case SCN_FLUSH_EVERY: return i == s->work.rows || i % s->every == 0;
+    case SCN_FLUSH_NONE: break;
+  }
+  return false;
+}
+
 /* Always-on checks that `allow:` lifts. */
 #define SCN_ALLOW_LOSS (1u << 0)
 #define SCN_ALLOW_ORDER (1u << 1)

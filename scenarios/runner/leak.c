@@ -21,8 +21,8 @@ static double seconds(const struct samples *s, int64_t t_ns) { return (double)(t
 static bool above_ceiling(const struct samples *s, const struct leak_limits *l, char *why, size_t why_n) {
   for (size_t i = 0; l->ceiling > 0 && i < s->count; i++) {
     if (s->at[i].value <= l->ceiling) continue;
-    snprintf(why, why_n, "%s: %" PRId64 " %s at %.1f s, above the ceiling of %" PRId64 "%s", s->name, s->at[i].value, unit(s),
-             seconds(s, s->at[i].t_ns), l->ceiling, s->at[i].in_fault ? ", inside a fault window" : "");
+    snprintf(why, why_n, "%s: %" PRId64 " %s at %.1f s, above the ceiling of %" PRId64 "%s", s->name, s->at[i].value,
+             unit(s), seconds(s, s->at[i].t_ns), l->ceiling, s->at[i].in_fault ? ", inside a fault window" : "");
     return true;
   }
   return false;
@@ -70,8 +70,8 @@ static void find_floors(const struct samples *s, struct floors *f) {
 
 /* ---- the verdict ---- */
 
-static enum leak_verdict compare(const struct samples *s, const struct leak_limits *l, const struct floors *f, char *why,
-                                 size_t why_n) {
+static enum leak_verdict compare(const struct samples *s, const struct leak_limits *l, const struct floors *f,
+                                 char *why, size_t why_n) {
   const struct sample *first = f->at + 1, *end = f->at + f->count;
   const size_t third = (f->count - 1) / 3;
   const struct sample *highest = first, *lowest = end - third;
@@ -82,17 +82,20 @@ static enum leak_verdict compare(const struct samples *s, const struct leak_limi
   const int64_t rise = lowest->value - highest->value;
   if (rise > l->allowance) {
     snprintf(why, why_n,
-             "%s: leaks: it never came below %" PRId64 " %s after %.1f s, and had been at %" PRId64 " or less until %.1f s "
-             "(%zu quiet stretches, %" PRId64 " may be kept)",
+             "%s: leaks: it never came below %" PRId64 " %s after %.1f s, and had been at %" PRId64
+             " or less until %.1f s (%zu quiet stretches, %" PRId64 " may be kept)",
              s->name, lowest->value, unit(s), seconds(s, end[-(ptrdiff_t)third].t_ns), highest->value,
              seconds(s, first[third - 1].t_ns), f->count, l->allowance);
     return LEAK_FOUND;
   }
-  /* A steady leak lifts the first floor of the last third above the last of the first third by what it leaks meanwhile. */
+  /* A steady leak lifts the first floor of the last third above the last of the first third by what it leaks
+   * meanwhile. */
   const double apart_s = (double)(end[-(ptrdiff_t)third].t_ns - first[third - 1].t_ns) / 1e9;
   const double rate = apart_s > 0 ? (double)(l->allowance + 1) / apart_s : 0;
-  snprintf(why, why_n, "%s: no leak: back to %" PRId64 " %s at %.1f s, %" PRId64 " before (%zu quiet stretches; more than %.1f %s/s "
-           "would be noticed)", s->name, lowest->value, unit(s), seconds(s, lowest->t_ns), highest->value, f->count, rate, unit(s));
+  snprintf(why, why_n,
+           "%s: no leak: back to %" PRId64 " %s at %.1f s, %" PRId64 " before (%zu quiet stretches; more than %.1f %s/s "
+           "would be noticed)",
+           s->name, lowest->value, unit(s), seconds(s, lowest->t_ns), highest->value, f->count, rate, unit(s));
   return LEAK_NONE;
 }
 
@@ -112,8 +115,8 @@ enum leak_verdict leak_judge(const struct samples *s, const struct leak_limits *
   if (f.count >= LEAK_STRETCHES)
     v = compare(s, limits, &f, why, why_n);
   else
-    snprintf(why, why_n, "%s: %zu quiet stretches of %zu samples, %d are wanted to tell a leak", s->name, f.count, s->count,
-             LEAK_STRETCHES);
+    snprintf(why, why_n, "%s: %zu quiet stretches of %zu samples, %d are wanted to tell a leak", s->name, f.count,
+             s->count, LEAK_STRETCHES);
   free(f.at);
   return v;
 }

@@ -1,10 +1,10 @@
 /* leak - does a series of samples show a leak? (CASE-77)
  *
- * A healthy sender's memory is a saw-tooth: buffers fill while the peer is away, and stay allocated or come back. A slope
- * through such samples follows the teeth. What a healthy process does, however, is come back down: so only floors are
- * compared, and only of quiet time.
+ * A healthy sender's memory is a saw-tooth: buffers fill while the peer is away, and stay allocated or come back. A
+ * slope through such samples follows the teeth. What a healthy process does, however, is come back down: so only
+ * floors are compared, and only of quiet time.
  *
- *   samples ──► without fault windows ──► floors: the lowest sample of each stretch ──► first third | middle | last third
+ *   samples ──► without fault windows ──► floors, the lowest sample of each stretch ──► first third | middle | last
  *
  * A leak is: every floor of the last third lies above every floor of the first third, by more than the allowance. A
  * process that leaks can never come down to where it was; one that does not, does so once. A step that stays counts as
@@ -13,8 +13,8 @@
  * Stretches are the quiet times between faults, or, if those are few, equal numbers of samples. Nothing is measured
  * against a clock: how fast the machine is, and how regularly it looks, changes neither order nor minima. The first
  * stretch is left out: a process that starts allocates what it keeps. With LEAK_FLOORS in each third the order of
- * floors that only wobble shows a leak by chance once in C(2n, n) times, n = 5: 252; the allowance, wider than the wobble,
- * lowers that to nothing.
+ * floors that only wobble shows a leak by chance once in C(2n, n) times, n = 5: 252; the allowance, wider than the
+ * wobble, lowers that to nothing.
  *
  * The ceiling holds for every sample, those inside fault windows too.
  */

@@ -240,10 +240,9 @@ static bool no_needless_double(struct oracle *o) {
 }
 
 static size_t scratch_bytes(const struct scn_scenario *s) {
-  size_t most = 256;
+  size_t most = 1;
   for (size_t i = 0; i < s->step_count; i++) {
-    const struct workload *w = &s->steps[i].work;
-    size_t need = 256 + (size_t)(w->frame_bytes > 0 ? w->frame_bytes : 0) + (size_t)(w->symbol_bytes > 0 ? w->symbol_bytes : 0);
+    size_t need = workload_scratch_bytes(&s->steps[i].work);
     if (need > most) most = need;
   }
   return most;

@@ -51,8 +51,9 @@ bool world_config(const char *config, const char *server, const char *ca, char *
   } names[] = {{"${server}", server}, {"${port}", colon ? colon + 1 : ""}, {"${ca}", ca ? ca : ""}};
   size_t len = 0;
   if (ca && strncmp(config, "ws::", 4) == 0) {
-    if (!append_text(out, n, &len, "wss::tls_roots=") || !append_text(out, n, &len, ca) || !append(out, n, &len, ";", 1))
-      return false;
+    const char *const parts[] = {"wss::tls_roots=", ca, ";"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+      if (!append_text(out, n, &len, parts[i])) return false;
     config += 4;
   }
   while (*config) {

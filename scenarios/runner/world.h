@@ -44,7 +44,8 @@ void world_run_in(enum scn_world world, const struct scn_scenario *s, const stru
 uint64_t world_seed(const struct scn_scenario *s, const struct world_options *w);
 
 /* The first line of a run's journal: its version, and what ran where with which seed. */
-void world_journal_header(const struct scn_scenario *s, const struct world_options *w, const char *world, struct buffer *out);
+void world_journal_header(const struct scn_scenario *s, const struct world_options *w, const char *world,
+                          struct buffer *out);
 
 /* `config` with each ${server} ("host:port"), ${port} and ${ca} replaced. With a CA a config of the schema ws becomes
  * one of wss that trusts it. false if it does not fit. */

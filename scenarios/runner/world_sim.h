@@ -24,7 +24,8 @@ struct world_guest {
   /* The world stands. It hands the sender what these return instead of ops and driver. */
   const struct qwp_ops *(*ops)(void *ctx, struct sim *sim, struct faults *layer, const struct qwp_ops *ops);
   const struct qwp_driver *(*driver)(void *ctx, const struct qwp_driver *driver);
-  /* The server's transport: c was accepted for peer; these bytes came, hand them on with mock_received. Returns as that. */
+  /* The server's transport: c was accepted for peer; these bytes came, hand them on with mock_received. Returns as
+   * that. */
   void (*accepted)(void *ctx, void *peer, struct mock_conn *c);
   bool (*received)(void *ctx, struct mock_conn *c, const uint8_t *p, size_t n);
   /* The client has ended and all is at rest; its facts are there, the rows are not judged yet. */

@@ -50,9 +50,7 @@ static void publish(struct frames_of_steps *f, const struct scn_step *s) {
   for (int64_t i = 1; i <= s->work.rows; i++) {
     f->rows++;
     f->pending++;
-    bool each = s->flush == SCN_FLUSH_EACH || s->flush == SCN_FLUSH_ACKED;
-    bool every = s->flush == SCN_FLUSH_EVERY && i % s->every == 0;
-    if (each || every || (s->flush != SCN_FLUSH_NONE && i == s->work.rows)) flush(f);
+    if (scn_flush_is_due(s, i)) flush(f);
   }
 }
 

@@ -103,6 +103,11 @@ static void tables(struct row *r, int64_t k) {
   integer(r, "", WORKLOAD_TS_US, WORKLOAD_T_NS / 1000 + k);
 }
 
+size_t workload_scratch_bytes(const struct workload *w) {
+  const int64_t texts = (w->frame_bytes > 0 ? w->frame_bytes : 0) + (w->symbol_bytes > 0 ? w->symbol_bytes : 0);
+  return (size_t)texts + 256;
+}
+
 size_t workload_row(const struct workload *w, int64_t k, const char **table, struct workload_value *out,
                     char *scratch, size_t scratch_n) {
   static const char *const turn[] = {"a", "b", "c"};

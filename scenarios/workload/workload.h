@@ -54,8 +54,11 @@ struct workload_value {
 };
 #define WORKLOAD_MAX_COLUMNS 10
 
+/* Bytes of scratch that are enough for any row. */
+size_t workload_scratch_bytes(const struct workload *w);
+
 /* The row k: table name, and its columns in the order they are set; out has WORKLOAD_MAX_COLUMNS places. scratch
- * holds texts (frame_bytes + symbol_bytes + 64 bytes are enough). A null column keeps its value beside `null`.
+ * holds texts. A null column keeps its value beside `null`.
  * Returns the number of columns; 0: scratch is too small, k is negative, or frame_bytes cannot be made. */
 size_t workload_row(const struct workload *w, int64_t k, const char **table, struct workload_value *out,
                     char *scratch, size_t scratch_n);
