@@ -24,19 +24,22 @@ static const char help[] =
     "\n"
     "which\n"
     "  --world sim|live|tls|all  where to run (tls: live over TLS); default all: each world that a scenario claims;\n"
-    "                        live with --client\n"
+    "                        live with --client. May be repeated\n"
     "  --only TEXT           only scenarios whose name contains TEXT\n"
     "  --failed              only those that were red in the last report\n"
-    "  --compare-worlds      instead of judging: each scenario that claims several worlds, in each of them and\n"
-    "                        once more with its bytes in pieces; frames, answers, ends and watermarks must be equal\n"
+    "  --compare-worlds      instead of judging: each scenario that claims several worlds, in each of them, and\n"
+    "                        in the simulated one twice more: the send loop first, and bytes in pieces; frames,\n"
+    "                        answers, ends and watermarks must be equal\n"
     "  --list                print the names, one \"world name\" a line, and run nothing\n"
     "how\n"
-    "  --seed N              seed of the simulated world; default: from the file, else from the name\n"
+    "  --seed N              seed of all that is random: what ranges choose, and the simulated world;\n"
+    "                        default: from the file, else from the name\n"
     "  -j N                  worker processes; default: the number of processors\n"
     "  --repeat N            run the whole set N times\n"
     "  --no-deadline         nothing ends a wait, one process: for a debugger\n"
-    "  --client COMMAND      the client to start, live only; default: qwp-send --child beside this program\n"
-    "  --client-limit N      live: seconds the client may take before it counts as hanging; default 60\n"
+    "  --client COMMAND      the client to start, live and tls only; default: qwp-send --child beside\n"
+    "                        this program\n"
+    "  --client-limit N      live, tls: seconds the client may take before it counts as hanging; default 60\n"
     "  --run-limit N         seconds the whole run may take: what is not done then is an error; default: no limit\n"
     "what is kept\n"
     "  --journal FILE        every event as JSON lines; - is standard output; runs stand in the order they end,\n"
@@ -49,7 +52,7 @@ static const char help[] =
     "  -q, --quiet           red ones and the closing line only\n"
     "language\n"
     "  --explain WORD        help for a key of the scenario language or a counter (`all`: for each), or what a rule\n"
-    "                        says (P121-27, WIRE-FLAG-002), and which of the files given cite it\n"
+    "                        says (P121-27, WIRE-FLAG-002, CASE-31), and which of the files given cite it\n"
     "  --schema              the JSON schema of a scenario file\n"
     "  --help, --version\n"
     "\n"
@@ -77,11 +80,16 @@ static const struct option table[] = {
     {"run-limit", required_argument, NULL, OPT_RUN_LIMIT},
     {NULL, 0, NULL, 0}};
 
+static int point_to_help(void) {
+  fputs("qwp-scenario: `qwp-scenario --help` tells more\n", stderr);
+  return 2;
+}
+
 static int usage(const char *fmt, const char *arg) {
   fprintf(stderr, "qwp-scenario: ");
   fprintf(stderr, fmt, arg);
-  fprintf(stderr, "\nqwp-scenario: `qwp-scenario --help` tells more\n");
-  return 2;
+  fputc('\n', stderr);
+  return point_to_help();
 }
 
 static int set_world(struct options *o, const char *name) {
@@ -168,7 +176,7 @@ static int take(struct options *o, int opt, const char *arg) {
     case 'q': o->quiet = true; return -1;
     case OPT_HELP: fputs(help, stdout); return 0;
     case OPT_VERSION: printf("qwp-scenario %s\n", QWP_CLIENT_VERSION); return 0;
-    default: return usage("%s", "see above");
+    default: return point_to_help(); /* getopt has told what is wrong */
   }
 }
 

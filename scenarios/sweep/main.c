@@ -38,7 +38,13 @@ static bool each_name_is_known(const struct sweep *s) {
     bool known = false;
     for (size_t k = 0; k < s->set_count; k++) known |= strcmp(s->o.lives[i], s->sets[k].life.name) == 0;
     if (known) continue;
-    fprintf(stderr, "qwp-sweep: --life: there is no life %s\n", s->o.lives[i]);
+    fprintf(stderr, "qwp-sweep: --life: there is no life %s; there are:", s->o.lives[i]);
+    for (size_t f = 0; f < s->files.count; f++)
+      for (size_t k = 0; k < s->files.files[f].count; k++) {
+        const char *name = s->files.files[f].scenarios[k].name, *slash = strrchr(name, '/');
+        fprintf(stderr, " %s", slash ? slash + 1 : name);
+      }
+    fputc('\n', stderr);
     return false;
   }
   return true;
@@ -134,9 +140,11 @@ static int run_point(struct sweep *s) {
   bool kept = write_journal(s->o.journal, &run.o.journal);
   FILE *out = s->o.journal && strcmp(s->o.journal, "-") == 0 ? stderr : stdout;
   if (!kept) fprintf(stderr, "qwp-sweep: --journal %s: %s\n", s->o.journal, strerror(errno));
+  const bool unfired = ok && !run.fired && !run.spent;
+  if (unfired) snprintf(why, sizeof why, "the life never came to this place; --list tells those that it has");
   fprintf(out, "%s %s at %s%s%s\n", !ok ? "FAIL" : run.fired ? "ok" : run.spent ? "spent" : "UNFIRED", set->life.name,
-          s->o.point, ok ? "" : ": ", why);
-  int code = !ok || (!run.fired && !run.spent) ? 1 : 0;
+          s->o.point, ok && !unfired ? "" : ": ", why);
+  int code = !ok || unfired ? 1 : 0;
   life_run_free(&run);
   return kept ? code : 3;
 }

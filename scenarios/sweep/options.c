@@ -15,8 +15,9 @@ static const char help[] =
     "\n"
     "  qwp-sweep                                     every place of every life\n"
     "  qwp-sweep --stride 16 --seed 3                one place in 16, another choice with each seed\n"
-    "  qwp-sweep --life reconnect                    one life\n"
-    "  qwp-sweep --life reconnect --point send/2/d77/EPIPE --journal -      one place, every event on the screen\n"
+    "  qwp-sweep --life batches                      one life\n"
+    "  qwp-sweep --life batches --list               the names of its places\n"
+    "  qwp-sweep --life batches --point send/2/d77/EPIPE --journal -        one place, every event on the screen\n"
     "\n"
     "A life is a scenario: connect, publish, reconnect, close. It is run once with no fault, in the simulated world,\n"
     "and counted: its calls, and the bytes of each connection in each direction, the upgrade included. Then it is\n"
@@ -65,9 +66,14 @@ static const struct option table[] = {
     {"quiet", no_argument, NULL, 'q'},               {"help", no_argument, NULL, OPT_HELP},
     {"version", no_argument, NULL, OPT_VERSION},     {NULL, 0, NULL, 0}};
 
-static int usage(const char *what) {
-  fprintf(stderr, "qwp-sweep: %s\nqwp-sweep: `qwp-sweep --help` tells more\n", what);
+static int point_to_help(void) {
+  fputs("qwp-sweep: `qwp-sweep --help` tells more\n", stderr);
   return 2;
+}
+
+static int usage(const char *what) {
+  fprintf(stderr, "qwp-sweep: %s\n", what);
+  return point_to_help();
 }
 
 static int set_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *out) {
@@ -100,7 +106,7 @@ static int take(struct sweep_options *o, int opt, const char *arg) {
     case 'q': o->quiet = true; return -1;
     case OPT_HELP: fputs(help, stdout); return 0;
     case OPT_VERSION: printf("qwp-sweep %s\n", QWP_CLIENT_VERSION); return 0;
-    default: return usage("see above");
+    default: return point_to_help(); /* getopt has told what is wrong */
   }
 }
 

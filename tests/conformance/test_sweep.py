@@ -90,7 +90,8 @@ def test_a_client_that_gives_up_at_one_place_is_seen_there(sweep):
 
 def test_a_place_that_is_not_met_is_red(sweep):
     done = sweep("--life", "small", "--point", "send/1/d9999/rst", write(sweep.folder))
-    assert (done.returncode, done.stdout) == (1, "UNFIRED small at send/1/d9999/rst\n")
+    assert (done.returncode, done.stdout) == (
+        1, "UNFIRED small at send/1/d9999/rst: the life never came to this place; --list tells those that it has\n")
 
 
 def test_a_life_that_is_wrong_by_itself_is_told_apart(sweep):
