@@ -30,6 +30,7 @@ static struct tk_identity identity;
 static struct qwp_tls *checking, *trusting;
 static uint8_t pem[4096];
 static size_t pem_n;
+static uint8_t stream[STREAM_BYTES]; /* what either end says */
 
 static int memory_open(void *ctx, const char *path, unsigned flags, qwp_file *out) {
   (void)ctx;
@@ -52,9 +53,12 @@ static ssize_t memory_read(void *ctx, qwp_file file, void *buf, size_t n, int64_
   return (ssize_t)take;
 }
 
+static uint8_t pattern(size_t at) { return (uint8_t)(at * 167 + (at >> 8) * 13); }
+
 static void prepare(void) {
   static const struct qwp_file_ops memory = {.open = memory_open, .close = memory_close, .read = memory_read};
   fuzz_tls_init();
+  for (size_t i = 0; i < STREAM_BYTES; i++) stream[i] = pattern(i);
   identity = tk_issue(NULL, &(struct tk_claim){.names = "DNS:db"});
   BIO *bio = BIO_new(BIO_s_mem());
   require(bio && PEM_write_bio_X509(bio, identity.cert) == 1, "a certificate in PEM form");
@@ -97,12 +101,6 @@ struct life {
 
 static const struct qwp_net_ops *net(const struct life *l) { return l->c.ops.net; }
 
-static uint8_t pattern(size_t at) { return (uint8_t)(at * 167 + (at >> 8) * 13); }
-
-static void fill(uint8_t *p, size_t at, size_t n) {
-  for (size_t i = 0; i < n; i++) p[i] = pattern(at + i);
-}
-
 static void check_result(struct life *l, ssize_t r) {
   if (r >= 0 || r == -EAGAIN || r == -EINTR || r == -ENOBUFS || r == -ENOMEM) return;
   l->over = true;
@@ -115,13 +113,11 @@ static void check_result(struct life *l, ssize_t r) {
 }
 
 static ssize_t client_send(struct life *l, size_t n) {
-  static uint8_t buf[STREAM_BYTES];
   if (n < l->least) n = l->least;
   if (n > STREAM_BYTES - l->taken) n = STREAM_BYTES - l->taken;
   if (n == 0 || l->shut) return 0;
-  fill(buf, l->taken, n);
   const size_t recvs = kit.recvs;
-  const ssize_t r = net(l)->send(l->c.ops.net_ctx, l->c.sock, buf, n);
+  const ssize_t r = net(l)->send(l->c.ops.net_ctx, l->c.sock, stream + l->taken, n);
   require(kit.recvs <= recvs + 1, "one read below in a send");
   const size_t most = n < QWP_TLS_SEND_MAX ? n : QWP_TLS_SEND_MAX;
   require(r != 0 && r <= (ssize_t)most, "a send takes what there is");
@@ -141,7 +137,7 @@ static ssize_t client_recv(struct life *l, size_t n) {
   require(r <= (ssize_t)n, "no more than there is room for");
   if (r == 0) l->over = true;
   require(!(r > 0 && (l->wrong_name || l->failed)), "nothing is heard from the wrong server");
-  for (ssize_t i = 0; i < r; i++) require(buf[i] == pattern(l->heard + (size_t)i), "the plaintext is the server's");
+  for (ssize_t i = 0; i < r; i++) require(buf[i] == stream[l->heard + (size_t)i], "the plaintext is the server's");
   if (r > 0) l->heard += (size_t)r;
   require(l->heard <= l->said, "no more than was said");
   check_result(l, r);
@@ -188,14 +184,13 @@ static void forge(struct life *l, uint8_t type, const uint8_t *p, size_t n, size
 static bool may_forge(const struct life *l) { return l->s->finished && !l->s->server_error; }
 
 static void say(struct life *l, size_t n) {
-  static uint8_t buf[STREAM_BYTES];
   if (n > STREAM_BYTES - l->said) n = STREAM_BYTES - l->said;
   if (n == 0 || !may_forge(l) || l->s->server_fin) return;
-  fill(buf, l->said, n);
+  const uint8_t *p = stream + l->said;
   if (l->forging) {
-    for (size_t at = 0; at < n; at += 16384) forge(l, 23, buf + at, tk_least(n - at, 16384), 0);
+    for (size_t at = 0; at < n; at += 16384) forge(l, 23, p + at, tk_least(n - at, 16384), 0);
   } else {
-    tk_say(&kit, 0, buf, n);
+    tk_say(&kit, 0, p, n);
     l->own_records += (n + 16383) / 16384;
   }
   l->said += n;
@@ -286,11 +281,9 @@ static void act_forge(struct life *l) {
 }
 
 static void act_forge_data(struct life *l) {
-  static uint8_t buf[1 << 15];
-  const size_t n = tk_least(fuzz_number(&l->in) % sizeof buf, STREAM_BYTES - l->said), padding = fuzz_number(&l->in) % 20000;
+  const size_t n = tk_least(fuzz_number(&l->in) % 32768, STREAM_BYTES - l->said), padding = fuzz_number(&l->in) % 20000;
   if (!may_forge(l) || l->s->server_fin) return;
-  fill(buf, l->said, n);
-  forge(l, 23, buf, n, padding);
+  forge(l, 23, stream + l->said, n, padding);
   if (n == 0 || n + padding > 16384) l->honest = false; /* too long, or one of too many without data */
   l->said += n;
 }
@@ -354,7 +347,7 @@ static void begin(struct life *l) {
 
 static void check_arrived(const struct life *l) {
   require(l->s->plain.n <= l->offered, "no more arrives than was sent");
-  for (size_t i = 0; i < l->s->plain.n; i++) require(l->s->plain.p[i] == pattern(i), "it arrives as it was sent");
+  for (size_t i = 0; i < l->s->plain.n; i++) require(l->s->plain.p[i] == stream[i], "it arrives as it was sent");
   require(!l->wrong_name || l->s->plain.n == 0, "nothing arrives at the wrong server");
 }
 
