@@ -22,6 +22,7 @@ enum { EXIT_VIOLATIONS = 1, EXIT_USAGE = 2, EXIT_ENVIRONMENT = 3 };
 
 struct script {
   struct mock_script server; /* all zero = a correct server */
+  uint64_t seed;
 #ifdef MOCK_HAVE_SCRIPTS
   struct scn_file file;
   bool loaded;
@@ -55,7 +56,7 @@ static bool script_load(struct script *s, const struct options *o) {
       return false;
     }
     s->loaded = true;
-    if (s->file.count > 0) s->server = s->file.scenarios[0].server;
+    if (s->file.count > 0) s->server = s->file.scenarios[0].server, s->seed = s->file.scenarios[0].seed;
     if (s->file.count > 1)
       fprintf(stderr, "qwp-mock: --script: %s has a matrix of %zu lines, the first is served: %s\n", o->script,
               s->file.count, s->file.scenarios[0].name);
@@ -71,6 +72,7 @@ static bool script_load(struct script *s, const struct options *o) {
   }
   if (o->profile_set) s->server.profile = o->profile;
   if (o->strict) s->server.strict_refuse = true;
+  if (o->seed) s->seed = o->seed;
   return true;
 }
 
@@ -212,7 +214,8 @@ static int serve(const struct options *o, const struct script *script, const str
   int which;
   bool watched = sink->journal || sink->follow;
   struct mock_options options = {
-    .script = &script->server, .rows = o->rows, .journal = watched ? o->level : MOCK_JOURNAL_OFF, .journal_hex = o->hex,
+    .script = &script->server, .seed = script->seed, .rows = o->rows,
+    .journal = watched ? o->level : MOCK_JOURNAL_OFF, .journal_hex = o->hex,
     .journal_line = watched ? on_line : NULL, .journal_flush = on_flush, .journal_ctx = sink};
   struct mock_lws *l = mock_lws_start_tls(&options, o->port, secure->identity);
   if (!l) {

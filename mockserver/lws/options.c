@@ -1,12 +1,14 @@
 #include "options.h"
 
+#include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORT = 256, SCRIPT, PROFILE, ROWS, JOURNAL, LEVEL, HEX, FOLLOW, JSON, ROWS_OUT, STRICT, FAIL, TLS, CA_OUT, HELP,
-       VERSION };
+enum { PORT = 256, SCRIPT, PROFILE, ROWS, JOURNAL, LEVEL, HEX, FOLLOW, JSON, ROWS_OUT, STRICT, FAIL, TLS, CA_OUT, SEED,
+       HELP, VERSION };
 
 static const struct option known[] = {
   {"port", required_argument, NULL, PORT}, {"script", required_argument, NULL, SCRIPT},
@@ -15,7 +17,8 @@ static const struct option known[] = {
   {"hex", no_argument, NULL, HEX}, {"follow", no_argument, NULL, FOLLOW}, {"json", required_argument, NULL, JSON},
   {"rows-out", required_argument, NULL, ROWS_OUT}, {"strict", no_argument, NULL, STRICT},
   {"fail-on-violation", no_argument, NULL, FAIL}, {"tls", no_argument, NULL, TLS},
-  {"ca-out", required_argument, NULL, CA_OUT}, {"help", no_argument, NULL, HELP},
+  {"ca-out", required_argument, NULL, CA_OUT}, {"seed", required_argument, NULL, SEED},
+  {"help", no_argument, NULL, HELP},
   {"version", no_argument, NULL, VERSION},
   {NULL, 0, NULL, 0}};
 
@@ -33,6 +36,7 @@ void options_help(void) {
     "  --script FILE          how to misbehave: a `server:` list as in a scenario file (scenarios/README.md), or a\n"
     "                         whole scenario, of which the server's part is taken: of a matrix its first line, and\n"
     "                         its `faults:` are nobody's here\n"
+    "  --seed N               what the ranges of the script choose by (at_frame: 40..400); default: its `seed:`, or 0\n"
     "  --profile doc|jul2026  the published documentation (default), or the server's source of July 2026\n"
     "  --tls                  speak TLS (wss), with a certificate for 127.0.0.1 and localhost made at start; below\n"
     "                         the ready line stands `ca PATH`, the CA that a client has to trust: a file that goes\n"
@@ -95,6 +99,18 @@ static bool port(const char *text, int *out) {
   return true;
 }
 
+/* Digits and nothing else: strtoull would take " -5" for a number near 2^64. */
+static bool seed(const char *text, uint64_t *out) {
+  errno = 0;
+  const unsigned long long v = strtoull(text, NULL, 10);
+  if (*text == '\0' || text[strspn(text, "0123456789")] != '\0' || v == 0 || errno == ERANGE) {
+    fprintf(stderr, "qwp-mock: --seed: '%s' is no number from 1 to %" PRIu64 "\n", text, UINT64_MAX);
+    return false;
+  }
+  *out = v;
+  return true;
+}
+
 static bool take(struct options *o, int option) {
   static const char *const profiles[] = {"doc", "jul2026"}, *const rows[] = {"full", "digest", "count"},
                            *const levels[] = {"off", "summary", "full"};
@@ -126,6 +142,7 @@ static bool take(struct options *o, int option) {
     case FAIL: o->fail_on_violation = true; return true;
     case TLS: o->tls = true; return true;
     case CA_OUT: o->ca_out = optarg; return true;
+    case SEED: return seed(optarg, &o->seed);
     case HELP: o->help = true; return true;
     case VERSION: o->version = true; return true;
     default: return false; /* getopt has said why */
@@ -141,6 +158,7 @@ static bool agree(const struct options *o) {
   if (o->rows_out && o->rows != MOCK_ROWS_FULL) wrong = "--rows-out: no values are kept: it needs --rows full";
   else if (o->hex && !watched) wrong = "--hex: nothing shows the payloads: it needs --journal FILE or --follow";
   else if (o->level_set && !watched) wrong = "--journal-level: there is no journal: it needs --journal FILE or --follow";
+  else if (o->seed && !o->script) wrong = "--seed: nothing is chosen: it needs --script FILE";
   else if (o->ca_out && !o->tls) wrong = "--ca-out: there is no CA: it needs --tls";
   else if (is_stdout(o->journal) + is_stdout(o->json) + is_stdout(o->rows_out) > 1)
     wrong = "-: only one of --journal, --json and --rows-out can be standard output";

@@ -3,6 +3,7 @@
 #define MOCK_LWS_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/mock.h"
 
@@ -17,6 +18,7 @@ struct options {
   bool hex, follow, strict, fail_on_violation;
   bool tls;
   const char *ca_out; /* NULL = a temporary file */
+  uint64_t seed;      /* 0 = the script's, if it has one */
   bool help, version;
 };
 

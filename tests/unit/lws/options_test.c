@@ -63,6 +63,8 @@ static void every_option_is_taken(void **state) {
   assert_true(read_line(&o, "--tls --ca-out c"));
   assert_true(o.tls);
   assert_string_equal(o.ca_out, "c");
+  assert_true(read_line(&o, "--script s --seed 18446744073709551615"));
+  assert_true(o.seed == UINT64_MAX);
   assert_true(read_line(&o, "--help") && o.help);
   assert_true(read_line(&o, "--version") && o.version);
   assert_string_equal(said, "");
@@ -84,6 +86,10 @@ static void what_is_wrong_is_told_with_its_remedy(void **state) {
     {"--rows-out r --rows digest", "--rows-out: no values are kept: it needs --rows full"},
     {"--hex", "--hex: nothing shows the payloads: it needs --journal FILE or --follow"},
     {"--json - --rows-out -", "-: only one of --journal, --json and --rows-out can be standard output"},
+    {"--script s --seed -5", "--seed: '-5' is no number from 1 to 18446744073709551615"},
+    {"--script s --seed 0", "--seed: '0' is no number"},
+    {"--script s --seed 18446744073709551616", "--seed: '18446744073709551616' is no number"},
+    {"--seed 5", "--seed: nothing is chosen: it needs --script FILE"},
     {"--ca-out c", "--ca-out: there is no CA: it needs --tls"},
     {"--journal-level full", "--journal-level: there is no journal: it needs --journal FILE or --follow"},
   };
