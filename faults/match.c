@@ -89,9 +89,15 @@ static void limit_to(struct verdict *v, size_t n) {
   if (n < v->limit) v->limit = n;
 }
 
+/* Whether it fired is known when the call is made. A cut right before the call (a short of 0) is done already. */
+static bool hangs_on_bytes(const struct fault_rule *r) {
+  if (r->act == FAULT_DO_SHORT || r->act == FAULT_DO_CHUNK) return r->value > 0 || r->value_to > 0;
+  return r->act == FAULT_DO_CORRUPT;
+}
+
 /* Does what the rule says to the verdict, with its value for this pick. false = it came to nothing on this call. */
-static bool apply(const struct fault_rule *r, size_t rule, int64_t value, int64_t at, const struct call *c,
-                  struct verdict *v) {
+static bool apply(const struct fault_rule *r, int64_t value, int64_t at, const struct call *c, struct verdict *v,
+                  struct try *try) {
   switch (r->act) {
     case FAULT_DO_DELAY_BEFORE: v->delay_before_ns += value; return true;
     case FAULT_DO_DELAY_AFTER: v->delay_after_ns += value; return true;
@@ -99,11 +105,13 @@ static bool apply(const struct fault_rule *r, size_t rule, int64_t value, int64_
       if (value == 0) return true; /* the cut before this call was all that was asked */
       if ((uint64_t)value >= c->n) return false;
       limit_to(v, (size_t)value);
+      try->bytes = (uint64_t)value;
       return true;
     case FAULT_DO_CORRUPT: {
       uint64_t bit = (uint64_t)at * 8 + (uint64_t)value;
       if (bit / 8 >= c->n || v->flip_count == FLIPS_MAX) return false;
-      v->flips[v->flip_count++] = (struct flip){.bit = bit, .rule = rule};
+      v->flips[v->flip_count++] = bit;
+      try->bytes = bit / 8 + 1;
       return true;
     }
     case FAULT_DO_ERRNO: case FAULT_DO_AGAIN: case FAULT_DO_RST: case FAULT_DO_FIN:
@@ -129,8 +137,12 @@ static void consider(struct matcher *m, size_t i, const struct call *c, struct v
     limit_to(v, (size_t)at);
     return;
   }
+  bool hangs = hangs_on_bytes(r);
+  if (hangs && v->try_count == TRIES_MAX) return;
+  struct try try = {.rule = i};
   s->picks++;
-  if (is_its_turn(r, s->picks) && apply(r, i, choose(m, i, s->picks), at, c, v)) s->fired++;
+  if (is_its_turn(r, s->picks) && apply(r, choose(m, i, s->picks), at, c, v, &try)) s->fired++;
+  if (hangs) v->tries[v->try_count++] = try;
 }
 
 void match(struct matcher *m, const struct call *c, struct verdict *out) {
@@ -140,10 +152,20 @@ void match(struct matcher *m, const struct call *c, struct verdict *out) {
   pthread_mutex_unlock(&m->lock);
 }
 
-void match_undo(struct matcher *m, size_t rule) {
+/* by_plan: another rule kept the call from being made. */
+static void settle(struct matcher *m, const struct try *try, uint64_t moved, bool by_plan) {
+  const struct fault_rule *r = &m->plan->rules[try->rule];
+  bool missed = moved < try->bytes;
+  if (missed) m->states[try->rule].fired--;
+  /* A byte that did not go through is in a later call. */
+  if (!by_plan && (moved == 0 || (missed && r->act == FAULT_DO_CORRUPT))) m->states[try->rule].picks--;
+}
+
+void match_settle(struct matcher *m, const struct verdict *v, int64_t moved) {
+  if (v->try_count == 0) return;
   pthread_mutex_lock(&m->lock);
-  m->states[rule].fired--;
-  m->states[rule].picks--;
+  bool by_plan = v->acts && v->act != FAULT_DO_FIN;
+  for (unsigned i = 0; i < v->try_count; i++) settle(m, &v->tries[i], moved > 0 ? (uint64_t)moved : 0, by_plan);
   pthread_mutex_unlock(&m->lock);
 }
 

@@ -27,6 +27,7 @@ struct call {
 };
 
 #define FLIPS_MAX 8
+#define TRIES_MAX 16
 
 struct verdict {
   bool acts;             /* act is one of ERRNO, AGAIN, RST, FIN */
@@ -34,11 +35,12 @@ struct verdict {
   int err;
   int64_t delay_before_ns, delay_after_ns;
   size_t limit;          /* offer no more than this; SIZE_MAX = all */
-  struct flip {
-    uint64_t bit;        /* from the first byte of the call */
-    size_t rule;         /* for match_undo, if the byte did not go through */
-  } flips[FLIPS_MAX];
-  unsigned flip_count;
+  uint64_t flips[FLIPS_MAX]; /* bits, from the first byte of the call */
+  struct try {           /* a cut or flip that hangs on what the call moves */
+    size_t rule;
+    uint64_t bytes;      /* so many must move for it to have fired; 0 = it was not its turn */
+  } tries[TRIES_MAX];
+  unsigned flip_count, try_count;
 };
 
 struct rule_state {
@@ -63,7 +65,10 @@ void matcher_free(struct matcher *m);
 
 static inline bool matcher_uses(const struct matcher *m, enum fault_point p) { return m->used[p]; }
 void match(struct matcher *m, const struct call *c, struct verdict *out);
-void match_undo(struct matcher *m, size_t rule); /* it fired, but nothing came of it */
+/* Tells what came of the call: `moved` bytes, or 0 or less. A flip of a byte that did not go through, and a cut that
+ * the call did not reach, did not fire; a call that moved nothing is none of those that they count, unless the plan
+ * itself kept it from being made. */
+void match_settle(struct matcher *m, const struct verdict *v, int64_t moved);
 void matcher_event(struct matcher *m, const char *name);
 struct rule_state matcher_state(struct matcher *m, size_t rule);
 
@@ -71,7 +76,7 @@ static inline void verdict_clear(struct verdict *v) {
   v->acts = false;
   v->delay_before_ns = v->delay_after_ns = 0;
   v->limit = SIZE_MAX;
-  v->flip_count = 0;
+  v->flip_count = v->try_count = 0;
 }
 
 #endif

@@ -53,7 +53,11 @@ enum fault_repeat { FAULT_ONCE, FAULT_TIMES, FAULT_FOREVER, FAULT_UNTIL };
  * place in the stream, and what happens, happens exactly there: a call that would carry
  * the place further on is cut right before it (a short transfer, made for real), and the
  * call that begins at the place is the one picked; `nth` then counts those. Delays and
- * corruption cut nothing. From the pick on, ONCE fires once, TIMES `times` picks in a
+ * corruption cut nothing. SHORT, CHUNK and CORRUPT need bytes: `nth` of theirs counts
+ * calls that moved some, so a receive that found nothing, or a send into a full socket,
+ * is none of them (nobody knows how many there are), but a call that another rule failed
+ * is; and they have fired when the call moved all that it was cut to, or
+ * the byte with the bit. From the pick on, ONCE fires once, TIMES `times` picks in a
  * row, FOREVER always, UNTIL until the event; `every` leaves out those between. Of several rules that fit one call the
  * delays, cuts and flips add up, and the first of the others in plan order is done. */
 struct fault_rule {

@@ -27,12 +27,10 @@ static int clock_entropy(void *ctx, void *buf, size_t n) {
   struct call c = {.point = FAULT_ENTROPY, .phase = FAULT_PHASE_ANY, .n = n};
   match(&f->matcher, &c, &v);
   faults_pass_time(f, v.delay_before_ns);
-  if (v.acts) return -v.err;
-  int result = f->under->clock->entropy(f->under->clock_ctx, buf, n);
-  for (unsigned i = 0; i < v.flip_count; i++) {
-    if (result == 0) ((uint8_t *)buf)[v.flips[i].bit / 8] ^= (uint8_t)(1u << (v.flips[i].bit % 8));
-    else match_undo(&f->matcher, v.flips[i].rule);
-  }
+  int result = v.acts ? -v.err : f->under->clock->entropy(f->under->clock_ctx, buf, n);
+  for (unsigned i = 0; result == 0 && i < v.flip_count; i++)
+    ((uint8_t *)buf)[v.flips[i] / 8] ^= (uint8_t)(1u << (v.flips[i] % 8));
+  match_settle(&f->matcher, &v, result == 0 ? (int64_t)n : 0);
   faults_pass_time(f, v.delay_after_ns);
   return result;
 }

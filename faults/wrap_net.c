@@ -165,21 +165,17 @@ static void count_send(struct faults *f, const struct sending *d) {
   counter_add(&f->counters, d->upgrade ? COUNTER_hs_send : d->control ? COUNTER_ctl_send : COUNTER_send, 1);
 }
 
-/* Sends a copy with bits flipped; a rule whose byte the socket did not take has not fired. */
+/* Sends a copy with bits flipped. */
 static ssize_t send_flipped(struct faults *f, struct fsock *s, const uint8_t *p, size_t n, const struct verdict *v) {
   uint8_t *copy = malloc(n);
   ssize_t result = -ENOMEM;
   if (copy) {
     memcpy(copy, p, n);
     for (unsigned i = 0; i < v->flip_count; i++) {
-      if (v->flips[i].bit / 8 < n) flip(copy, v->flips[i].bit);
+      if (v->flips[i] / 8 < n) flip(copy, v->flips[i]);
     }
     result = under(f)->send(under_ctx(f), s->sock, copy, n);
     free(copy);
-  }
-  uint64_t taken = result > 0 ? (uint64_t)result : 0;
-  for (unsigned i = 0; i < v->flip_count; i++) {
-    if (v->flips[i].bit / 8 >= taken) match_undo(&f->matcher, v->flips[i].rule);
   }
   return result;
 }
@@ -234,6 +230,7 @@ static ssize_t net_send(void *ctx, qwp_sock sock, const void *buf, size_t n) {
                      .frames = d.upgrade || s->opaque ? NULL : &s->frames};
     ask(f, &c, &v);
     result = do_send(f, s, &d, &v);
+    match_settle(&f->matcher, &v, result);
     account_sent(f, s, &d, result);
     faults_pass_time(f, v.delay_after_ns);
   }
@@ -252,7 +249,7 @@ static void flip_received(struct faults *f, const struct call *before, uint8_t *
   c.received = true;
   c.n = got;
   match(&f->matcher, &c, &v);
-  for (unsigned i = 0; i < v.flip_count; i++) flip(buf, v.flips[i].bit);
+  for (unsigned i = 0; i < v.flip_count; i++) flip(buf, v.flips[i]);
 }
 
 static ssize_t do_recv(struct faults *f, struct fsock *s, void *buf, size_t n, struct verdict *v) {
@@ -302,6 +299,7 @@ static ssize_t net_recv(void *ctx, qwp_sock sock, void *buf, size_t n) {
   struct verdict v;
   verdict_clear(&v);
   ssize_t result = s->ended ? sock_recv_ended(s, buf, n) : do_recv(f, s, buf, n, &v);
+  match_settle(&f->matcher, &v, result);
   if (result > 0) account_received(f, s, buf, (size_t)result);
   faults_pass_time(f, v.delay_after_ns);
   struct fault_trace t = {.point = FAULT_RECV, .connection = s->number, .asked = n, .result = result,

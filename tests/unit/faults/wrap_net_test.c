@@ -461,6 +461,77 @@ static void chunks_bound_every_recv(void **state) {
   kit_end(&k);
 }
 
+static void a_cut_counts_receives_that_brought_something(void **state) {
+  (void)state;
+  const struct fault_rule rules[] = {
+      RULE(.point = FAULT_RECV, .nth = 2, .act = FAULT_DO_SHORT, .value = 3),
+      RULE(.point = FAULT_RECV, .act = FAULT_DO_CHUNK, .value = 6, .repeat = FAULT_FOREVER),
+  };
+  struct kit k;
+  uint8_t buf[16];
+  kit_open(&k, rules, 2);
+  for (int i = 0; i < 3; i++) assert_int_equal(kit_recv(&k, buf, 16), -EAGAIN);
+  assert_int_equal(faults_unfired(k.f, NULL, NULL), 2);
+  sn_feed(&k.sn, "ab", 2);
+  assert_int_equal(kit_recv(&k, buf, 16), 2); /* the first; fewer than a chunk, so nothing was cut */
+  assert_int_equal(faults_unfired(k.f, NULL, NULL), 2);
+  assert_int_equal(kit_recv(&k, buf, 16), -EAGAIN);
+  sn_feed(&k.sn, "abcdefghij", 10);
+  assert_int_equal(kit_recv(&k, buf, 16), 3);
+  assert_int_equal(faults_fired(k.f, 0), 1);
+  assert_int_equal(faults_fired(k.f, 1), 0); /* the other rule's cut came first */
+  assert_int_equal(kit_recv(&k, buf, 16), 6);
+  assert_int_equal(faults_fired(k.f, 1), 1);
+  kit_end(&k);
+}
+
+static void a_cut_of_a_full_socket_waits_for_one_that_takes_bytes(void **state) {
+  (void)state;
+  static const long results[] = {-EAGAIN, 40, 7, 64};
+  const struct fault_rule rules[] = {
+      RULE(.point = FAULT_SEND, .nth = 1, .act = FAULT_DO_SHORT, .value = 40),
+      RULE(.point = FAULT_SEND, .nth = 2, .act = FAULT_DO_SHORT, .value = 8),
+  };
+  struct kit k;
+  kit_open(&k, rules, 2);
+  k.sn.sends = (struct sn_script){results, 4, 0};
+  size_t n = frames64(2);
+  assert_int_equal(kit_send(&k, wire, n), -EAGAIN);
+  assert_int_equal(faults_unfired(k.f, NULL, NULL), 2);
+  assert_int_equal(kit_send(&k, wire, n), 40);
+  assert_int_equal(faults_fired(k.f, 0), 1);
+  assert_int_equal(kit_send(&k, wire + 40, n - 40), 7); /* the socket's own cut, not the rule's */
+  assert_int_equal(faults_fired(k.f, 1), 0);
+  assert_int_equal(kit_send(&k, wire + 47, n - 47), 64);
+  assert_int_equal(faults_unfired(k.f, NULL, NULL), 1);
+  kit_end(&k);
+}
+
+static void a_cut_or_flip_beside_a_failure_did_not_fire(void **state) {
+  (void)state;
+  const struct fault_rule rules[] = {
+      RULE(.point = FAULT_SEND, .nth = 1, .act = FAULT_DO_SHORT, .value = 1),
+      RULE(.point = FAULT_SEND, .nth = 1, .act = FAULT_DO_CORRUPT, .value = 1),
+      RULE(.point = FAULT_SEND, .nth = 1, .act = FAULT_DO_AGAIN),
+      RULE(.point = FAULT_SEND, .nth = 2, .act = FAULT_DO_SHORT, .value = 2), /* the failed call counts */
+      RULE(.point = FAULT_ENTROPY, .nth = 1, .act = FAULT_DO_CORRUPT, .value = 1),
+      RULE(.point = FAULT_ENTROPY, .nth = 1, .act = FAULT_DO_ERRNO, .err = EIO),
+  };
+  const int64_t fired[] = {0, 0, 1, 1, 0, 1};
+  struct kit k;
+  uint8_t buf[16];
+  kit_open(&k, rules, 6);
+  size_t n = frames64(1);
+  assert_int_equal(kit_send(&k, wire, n), -EAGAIN);
+  assert_int_equal(kit_send(&k, wire, n), 2);
+  assert_int_equal(kit_send(&k, wire + 2, n - 2), n - 2);
+  const struct qwp_clock_ops *clock = k.ops->clock;
+  assert_int_equal(clock->entropy(k.ops->clock_ctx, buf, sizeof buf), -EIO);
+  assert_int_equal(clock->entropy(k.ops->clock_ctx, buf, sizeof buf), 0);
+  for (size_t i = 0; i < 6; i++) assert_int_equal(faults_fired(k.f, i), fired[i]);
+  kit_end(&k);
+}
+
 static void delays_pass_before_and_after(void **state) {
   (void)state;
   const struct fault_rule rules[] = {
@@ -510,6 +581,9 @@ int main(void) {
       cmocka_unit_test(a_reset_while_waiting_is_met_by_the_next_call),
       cmocka_unit_test(corruption_flips_one_bit),
       cmocka_unit_test(chunks_bound_every_recv),
+      cmocka_unit_test(a_cut_counts_receives_that_brought_something),
+      cmocka_unit_test(a_cut_of_a_full_socket_waits_for_one_that_takes_bytes),
+      cmocka_unit_test(a_cut_or_flip_beside_a_failure_did_not_fire),
       cmocka_unit_test(delays_pass_before_and_after),
       cmocka_unit_test(a_short_that_shortens_nothing_did_not_fire),
   };
