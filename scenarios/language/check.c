@@ -28,7 +28,8 @@ static void expected(const struct scn_key *k, char *out, size_t n) {
   };
   *out = '\0';
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-    if (k->forms & forms[i].form) append(out, n, forms[i].text);
+    const bool of_times = forms[i].form == SCN_IS_RANGE && k->forms & SCN_IS_DURATION;
+    if (k->forms & forms[i].form) append(out, n, of_times ? "a range such as 0..2ms" : forms[i].text);
   }
   char list[LIST_SHOWN_MAX + 16];
   if (!(k->forms & SCN_IS_CHOICE)) return;
@@ -59,10 +60,20 @@ static const char *nearest_word(const char *words, const char *text, char *out, 
   return scn_is_near(given, best) ? out : NULL;
 }
 
+/* "short 7..1" is the right word with the wrong number behind it. */
+static bool is_word_of(const char *word, const char *text) {
+  const size_t n = strlen(word);
+  return strncmp(text, word, n) == 0 && (text[n] == ' ' || text[n] == '\0');
+}
+
 static bool wrong_word(struct scn_reader *r, scn_node *node, const struct scn_key *k, const char *text) {
   char near[64];
   const char *nearest = nearest_word(k->words, text, near, sizeof near);
   if (!nearest) return wrong_form(r, node, k);
+  if (is_word_of(nearest, text)) {
+    return scn_wrong(r, node, k->name, "'%.60s' is not how '%s' is written: see --explain %s.%s", text, nearest,
+                     k->section, k->name);
+  }
   if (strlen(k->words) > LIST_SHOWN_MAX) {
     return scn_wrong_near(r, node, k->name, "word", nearest, "'%.60s' is no word of this key", text);
   }
@@ -88,6 +99,21 @@ static bool asks_for_loss(const char *section, const char *key) {
   return (strcmp(section, "net") == 0 || strcmp(section, "fault") == 0) && is_loss(key);
 }
 
+/* "50..1", "short 7..1": would be right the other way round. */
+static bool is_backwards(const struct scn_key *k, const char *text) {
+  char turned[128];
+  const char *dots = strstr(text, ".."), *blank = strrchr(text, ' ');
+  if (!dots || (blank && blank > dots)) return false;
+  const char *left = blank ? blank + 1 : text;
+  int n = snprintf(turned, sizeof turned, "%.*s%s..%.*s", (int)(left - text), text, dots + 2, (int)(dots - left), left);
+  if (n < 0 || (size_t)n >= sizeof turned) return false;
+  int64_t from, to;
+  const bool ranged = k->forms & SCN_IS_RANGE;
+  return (ranged && (k->forms & SCN_IS_INT) && scn_value_range(turned, &from, &to)) ||
+         (ranged && (k->forms & SCN_IS_DURATION) && scn_value_durations(turned, &from, &to)) ||
+         ((k->forms & SCN_IS_CHOICE) && scn_value_choice_range(k->words, turned, &from, &to) >= 0);
+}
+
 static bool check_scalar(struct scn_reader *r, scn_node *node, const struct scn_key *k) {
   const char *text;
   if (!scn_text(r, node, &text)) return false;
@@ -103,8 +129,9 @@ static bool check_scalar(struct scn_reader *r, scn_node *node, const struct scn_
   if ((f & SCN_IS_DURATION) && scn_value_duration(text, &v)) return true;
   if ((f & SCN_IS_SIZE) && scn_value_size(text, &v)) return true;
   if ((f & SCN_IS_HEX) && scn_value_hex(text, NULL, 0, &n)) return true;
+  if ((f & SCN_IS_CHOICE) && scn_value_choice(k->words, text, &v) >= 0) return true;
+  if (is_backwards(k, text)) return scn_wrong(r, node, k->name, "'%.60s': the lower end of a range comes first", text);
   if (!(f & SCN_IS_CHOICE)) return wrong_form(r, node, k);
-  if (scn_value_choice(k->words, text, &v) >= 0) return true;
   const bool is_deed = strcmp(k->section, "fault") == 0 && strcmp(k->name, "do") == 0;
   return is_deed && is_loss(text) ? wrong_loss(r, node, k->name) : wrong_word(r, node, k, text);
 }

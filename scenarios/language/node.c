@@ -1,4 +1,5 @@
 /* Nodes of libyaml's document, and the scalars in them. */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -172,15 +173,19 @@ static bool fetch(struct scn_reader *r, scn_node *map, const char *key, scn_node
   return scn_text(r, *node, text);
 }
 
+static bool out_of_bounds(struct scn_reader *r, scn_node *node, const char *key, const char *text, int64_t min,
+                          int64_t max, const char *unit) {
+  if (max == INT64_MAX) return scn_wrong(r, node, key, "%s is less than %" PRId64 "%s", text, min, unit);
+  return scn_wrong(r, node, key, "%s is not within %" PRId64 " and %" PRId64 "%s", text, min, max, unit);
+}
+
 bool scn_get_int(struct scn_reader *r, scn_node *map, const char *key, int64_t min, int64_t max, int64_t *out) {
   scn_node *node;
   const char *text;
   if (!fetch(r, map, key, &node, &text)) return false;
   int64_t v;
   if (!text || !scn_value_int(text, &v)) return true; /* absent, or another form that the table allows */
-  if (v < min || v > max) {
-    return scn_wrong(r, node, key, "%s is not within %lld and %lld", text, (long long)min, (long long)max);
-  }
+  if (v < min || v > max) return out_of_bounds(r, node, key, text, min, max, "");
   *out = v;
   return true;
 }
@@ -207,9 +212,7 @@ bool scn_get_size(struct scn_reader *r, scn_node *map, const char *key, int64_t 
   if (!fetch(r, map, key, &node, &text)) return false;
   int64_t v;
   if (!text || !scn_value_size(text, &v)) return true;
-  if (v < min || v > max) {
-    return scn_wrong(r, node, key, "%s is not within %lld and %lld bytes", text, (long long)min, (long long)max);
-  }
+  if (v < min || v > max) return out_of_bounds(r, node, key, text, min, max, " bytes");
   *bytes = v;
   return true;
 }
@@ -249,9 +252,7 @@ bool scn_get_range(struct scn_reader *r, scn_node *map, const char *key, int64_t
     if (!scn_value_int(text, &a)) return true; /* another form that the table allows */
     b = a;
   }
-  if (a < min || b > max) {
-    return scn_wrong(r, node, key, "%s is not within %lld and %lld", text, (long long)min, (long long)max);
-  }
+  if (a < min || b > max) return out_of_bounds(r, node, key, text, min, max, "");
   *from = a;
   *to = b;
   return true;
