@@ -9,6 +9,8 @@
 #include "runner/verdict.h"
 #include "runner/world.h"
 
+#define JOB_WHY_BYTES 704
+
 struct job {
   const struct scn_scenario *scenario;
   enum scn_world world;
@@ -20,7 +22,7 @@ struct job {
   int64_t took_ns;
   int64_t fired;   /* fault rules and script actions that happened, each time of them */
   int64_t samples; /* looks that were taken at what no counter tells (client.rss) */
-  char why[704];
+  char why[JOB_WHY_BYTES];
 };
 
 struct jobs {

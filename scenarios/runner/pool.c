@@ -1,8 +1,10 @@
 #define _GNU_SOURCE
 #include "runner/pool.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -25,13 +27,14 @@ struct board {
   atomic_int_least64_t since_ns[MAX_WORKERS]; /* of the job in hand; written before in_hand */
 };
 
-/* What a worker reports; smaller than PIPE_BUF, so that writes do not mix. */
+/* What a worker reports. */
 struct record {
   size_t index;
   enum verdict verdict;
   int64_t took_ns, fired, samples;
-  char why[704];
+  char why[JOB_WHY_BYTES];
 };
+static_assert(sizeof(struct record) <= PIPE_BUF, "the writes of two workers must not mix");
 
 /* Why a worker was ended by us; NOT_OVER = it was not. */
 enum over { NOT_OVER, JOB_OVER, RUN_OVER };
@@ -120,10 +123,11 @@ static void fail_job(struct pool *p, size_t index, enum over ended, int status) 
   char end[96];
   tell_end(status, end, sizeof end);
   if (ended == JOB_OVER)
-    snprintf(r.why, sizeof r.why, "%s: hangs: ended after %" PRId64 " s of real time", path, seconds(p->o->job_limit_ns));
+    snprintf(r.why, sizeof r.why, "%s: hangs: ended after %" PRId64 " s of real time", path,
+             seconds(p->o->job_limit_ns));
   else if (ended == RUN_OVER)
-    snprintf(r.why, sizeof r.why, "%s: was not run to its end: the time of the whole run, %" PRId64 " s, was over", path,
-             seconds(p->o->run_limit_ns));
+    snprintf(r.why, sizeof r.why, "%s: was not run to its end: the time of the whole run, %" PRId64 " s, was over",
+             path, seconds(p->o->run_limit_ns));
   else
     snprintf(r.why, sizeof r.why, "%s: the process that ran it %s", path, end);
   finish(p, index, &r);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,19 +79,29 @@ static bool take(int fd, struct buffer *b, size_t limit) {
   return true;
 }
 
+/* For a poll: -1 = no end, 0 = the time is up. */
+static int rest_ms(int64_t deadline_ns) {
+  if (deadline_ns == INT64_MAX) return -1;
+  int64_t rest = (deadline_ns - real_time_ns()) / 1000000;
+  return rest <= 0 ? 0 : rest > 1000000 ? 1000000 : (int)rest + 1;
+}
+
+static void give_up(pid_t pid, struct process_result *r) {
+  kill(pid, SIGKILL);
+  r->timed_out = true;
+}
+
 /* Feeds and reads until both outputs have ended, or the time is up: then whatever else the child started may still
  * hold them, and is not waited for. */
 static void talk(struct pipes *p, const char *input, int64_t deadline_ns, pid_t pid, struct process_result *r) {
   size_t left = strlen(input);
   while (p->out[0] >= 0 || p->err[0] >= 0) {
-    int64_t rest = deadline_ns == INT64_MAX ? -1 : (deadline_ns - real_time_ns()) / 1000000;
-    if (deadline_ns != INT64_MAX && rest <= 0) {
-      kill(pid, SIGKILL);
-      r->timed_out = true;
+    const int wait_ms = rest_ms(deadline_ns);
+    if (wait_ms == 0) {
+      give_up(pid, r);
       return;
     }
     struct pollfd fds[3] = {{p->out[0], POLLIN, 0}, {p->err[0], POLLIN, 0}, {p->in[1], POLLOUT, 0}};
-    int wait_ms = deadline_ns == INT64_MAX ? -1 : rest > 1000000 ? 1000000 : (int)rest + 1;
     if (poll(fds, 3, wait_ms) < 0 && errno != EINTR) return;
     if (fds[2].revents) {
       ssize_t n = fds[2].revents & POLLOUT ? write(p->in[1], input, left) : -1;
@@ -103,6 +114,20 @@ static void talk(struct pipes *p, const char *input, int64_t deadline_ns, pid_t 
     if (fds[0].revents && !take(p->out[0], &r->out, SIZE_MAX)) close_fd(&p->out[0]);
     if (fds[1].revents && !take(p->err[0], &r->err, MAX_ERR_BYTES)) close_fd(&p->err[0]);
   }
+}
+
+/* Its status, when it has ended: by itself, or because the time is up. A child without outputs may still run. */
+static int reap(pid_t pid, int64_t deadline_ns, struct process_result *r) {
+  struct pollfd end = {pidfd_open(pid, 0), POLLIN, 0};
+  while (end.fd >= 0 && !r->timed_out) {
+    const int wait_ms = rest_ms(deadline_ns);
+    if (wait_ms == 0) give_up(pid, r);
+    else if (poll(&end, 1, wait_ms) > 0) break;
+  }
+  close_fd(&end.fd);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  return status;
 }
 
 static size_t split(char *command, char *argv[]) {
@@ -139,8 +164,7 @@ bool process_run(const char *command, const char *input, int64_t timeout_ns, str
   talk(&p, input, deadline_ns, pid, r);
   sigaction(SIGPIPE, &before, NULL);
   close_pipes(&p);
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  const int status = reap(pid, deadline_ns, r);
   r->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   r->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   return true;

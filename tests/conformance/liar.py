@@ -164,6 +164,10 @@ def main(mode, *files):
             time.sleep(20)
             os._exit(0)
         time.sleep(600)
+    if mode == "hang-without-outputs":  # no end of a pipe is the end of a process
+        os.close(1)
+        os.close(2)
+        time.sleep(600)
     raise SystemExit(f"no such mode: {mode}")
 
 

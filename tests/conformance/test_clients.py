@@ -140,7 +140,8 @@ def test_a_client_that_dies_or_babbles_is_an_error_with_its_name(bench, mode, wh
     assert junit.read_bytes().decode("utf-8").isprintable() or "\n" in junit.read_text()  # no control bytes
 
 
-@pytest.mark.parametrize("mode,behind", [("hang", ""), ("hang-in-a-child", ""), ("hang-after-reply", " behind its answer")])
+@pytest.mark.parametrize("mode,behind", [("hang", ""), ("hang-in-a-child", ""), ("hang-without-outputs", ""),
+                                         ("hang-after-reply", " behind its answer")])
 def test_a_client_that_hangs_is_ended(bench, mode, behind):
     from_s = time.monotonic()
     path = bench.write(NARROW)
