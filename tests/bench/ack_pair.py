@@ -11,36 +11,11 @@ with one answer a read both cost the same (P121-45)."""
 import argparse
 import json
 import pathlib
-import shutil
-import subprocess
-import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PATCH = ROOT / "tests" / "mutants" / "compaction-behind-every-frame.patch"
-SOURCES = ["CMakeLists.txt", "client", "mockserver", "faults", "scenarios", "tests"]
+from baseline import build_baseline, run
+
 BURSTS = [1, 50, 500, 5000]
-
-
-def run(*command, **options):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
-    if done.returncode:
-        sys.exit(f"ack_pair.py: {command[0]} failed: {(done.stdout + done.stderr)[-2000:]}")
-    return done.stdout
-
-
-def build_baseline(work):
-    """A copy of the sources with the patch, built beside it; returns its ack_bench."""
-    source, build = work / "source", work / "build"
-    shutil.rmtree(source, ignore_errors=True)
-    source.mkdir(parents=True)
-    for name in SOURCES:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, source / name)
-    run("patch", "-p1", "-s", "-f", "-F0", input=PATCH.read_text(), cwd=source)
-    run("cmake", "-S", source, "-B", build, "-G", "Ninja")
-    run("ninja", "-C", build, "ack_bench")
-    return build / "bin" / "ack_bench"
 
 
 def figures(bench):
@@ -64,7 +39,8 @@ def options():
 
 def main():
     o = options()
-    baseline, lazy, eager = build_baseline(o.work.resolve()), {}, {}
+    baseline = build_baseline(o.work.resolve(), "compaction-behind-every-frame", "ack_bench")
+    lazy, eager = {}, {}
     for _ in range(o.pairs):
         lazy, eager = smallest(lazy, figures(o.bench.resolve())), smallest(eager, figures(baseline))
     print("one acknowledgement: lazy compaction, and the baseline that compacts behind every frame")
