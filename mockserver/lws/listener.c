@@ -9,8 +9,8 @@
 
 enum { BACKLOG = 1024 };
 
-/* With the option a port whose last connections linger in TIME_WAIT can be bound again. While a socket listens on it, it
- * does not let a second one in. */
+/* With the option a port whose last connections linger in TIME_WAIT can be bound again. While a socket listens on it,
+ * it does not let a second one in. */
 static bool share(int fd, int yes) { return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0; }
 
 /* A socket bound to the port; 0 = any. *port is where it came to be. */
@@ -20,7 +20,8 @@ static int bound(int *port) {
   a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
-  bool good = share(fd, 1) && bind(fd, (struct sockaddr *)&a, sizeof a) == 0 && getsockname(fd, (struct sockaddr *)&a, &n) == 0;
+  bool good = share(fd, 1) && bind(fd, (struct sockaddr *)&a, sizeof a) == 0 &&
+              getsockname(fd, (struct sockaddr *)&a, &n) == 0;
   /* Nobody outside this machine may ever reach it. */
   if (good && a.sin_addr.s_addr != htonl(INADDR_LOOPBACK)) {
     good = false;

@@ -69,7 +69,8 @@ static void hand_over(struct tls_conn *c) {
   while (why == SSL_ERROR_NONE && c->peer && !c->paused) {
     const size_t limit = c->core ? c->limit : 0, want = limit > 0 && limit < PASS_BYTES ? limit : PASS_BYTES;
     const size_t n = decrypt(c, want, &why);
-    if (n > 0 && c->core) (void)mock_received(c->core, c->t->pass, n); /* a mock that leaves says so by close or reset */
+    /* A mock that leaves says so by close or reset. */
+    if (n > 0 && c->core) (void)mock_received(c->core, c->t->pass, n);
     if (n > 0 && c->paused) return; /* `why` is looked at again when it goes on */
   }
   if (c->peer && !c->paused) note_end(c, why);
@@ -95,6 +96,16 @@ static bool end(struct tls_conn *c) {
   return false;
 }
 
+/* A memory BIO takes all of it, but counts in int. false: out of memory. */
+static bool take(struct tls_conn *c, const uint8_t *p, size_t n) {
+  for (size_t done = 0; done < n;) {
+    const size_t piece = n - done < PASS_BYTES ? n - done : PASS_BYTES;
+    if (BIO_write(c->in, p + done, (int)piece) != (int)piece) return false;
+    done += piece;
+  }
+  return true;
+}
+
 static bool on_received(void *conn, const uint8_t *p, size_t n) {
   struct tls_conn *c = conn;
   if (!c->ssl && !tls_settle(c)) {
@@ -102,12 +113,13 @@ static bool on_received(void *conn, const uint8_t *p, size_t n) {
     tls_reset_below(c);
     return end(c);
   }
-  for (size_t done = 0; done < n;) { /* a memory BIO takes all of it, but counts in int */
-    const size_t piece = n - done < PASS_BYTES ? n - done : PASS_BYTES;
-    if (BIO_write(c->in, p + done, (int)piece) != (int)piece) break;
-    done += piece;
+  if (take(c, p, n)) {
+    work(c);
+  } else { /* what is lost would else read as the client's broken record */
+    ERR_clear_error();
+    if (c->core) tls_fail(c, "out of memory");
+    tls_reset_below(c);
   }
-  work(c);
   return end(c);
 }
 

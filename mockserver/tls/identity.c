@@ -107,7 +107,8 @@ static bool settle(SSL_CTX *ctx) {
   SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  return SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) && SSL_CTX_set_session_id_context(ctx, purpose, sizeof purpose);
+  return SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) &&
+         SSL_CTX_set_session_id_context(ctx, purpose, sizeof purpose);
 }
 
 static SSL_CTX *make_context(const struct mock_identity *id, enum mock_certificate kind) {
@@ -154,7 +155,9 @@ void mock_identity_del(struct mock_identity *id) {
   free(id);
 }
 
-SSL_CTX *mock_identity_context(const struct mock_identity *id, enum mock_certificate kind) { return id->contexts[kind]; }
+SSL_CTX *mock_identity_context(const struct mock_identity *id, enum mock_certificate kind) {
+  return id->contexts[kind];
+}
 
 /* ---- the CA as a file -------------------------------------------------------------------- */
 

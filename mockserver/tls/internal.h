@@ -45,9 +45,9 @@ struct mock_tls {
 };
 
 /* handshake.c */
-bool tls_settle(struct tls_conn *c);                        /* with the first byte: which entry, which certificate */
-void tls_handshake(struct tls_conn *c);                     /* as far as it goes with what is here */
-void tls_fail(struct tls_conn *c, const char *otherwise);   /* the mock's connection ends; `otherwise`: without an alert */
+bool tls_settle(struct tls_conn *c);                      /* with the first byte: which entry, which certificate */
+void tls_handshake(struct tls_conn *c);                   /* as far as it goes with what is here */
+void tls_fail(struct tls_conn *c, const char *otherwise); /* the mock's connection ends; `otherwise`: with no alert */
 
 /* below.c */
 void tls_collect(struct tls_conn *c);                       /* what OpenSSL has written goes behind what is pending */

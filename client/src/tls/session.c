@@ -47,7 +47,6 @@ struct qwp_session *qwp_session_new(const struct qwp_session_options *o) {
 void qwp_session_del(struct qwp_session *s) {
   const struct qwp_ops *below = s->pipe.below;
   SSL_free(s->ssl);
-  OPENSSL_cleanse(s->pipe.in, s->pipe.in_tail);
   below->mem->free(below->mem_ctx, s);
 }
 
