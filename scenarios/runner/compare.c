@@ -74,6 +74,7 @@ static enum verdict run_way(struct job *j, const struct way *way, const struct w
     snprintf(j->why, sizeof j->why, "%s: %s: a line of the journal is no JSON object", s.path, way->name);
     v = VERDICT_ERROR;
   }
+  job_count(j, &o);
   job_append(journal_fd, &o.journal);
   observation_free(&o);
   return v;

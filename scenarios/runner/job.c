@@ -126,6 +126,11 @@ static int64_t told(const struct facts *f, const char *name) {
   return n < 0 ? 0 : n > INT32_MAX ? INT32_MAX : n;
 }
 
+void job_count(struct job *j, const struct observation *o) {
+  j->fired += told(&o->facts, "faults.fired") + told(&o->facts, "srv.fired");
+  j->samples += told(&o->facts, "client.samples");
+}
+
 void job_run(struct job *j, const struct world_options *w, int journal_fd) {
   struct observation o;
   observation_init(&o);
@@ -134,8 +139,7 @@ void job_run(struct job *j, const struct world_options *w, int journal_fd) {
   j->took_ns = real_time_ns() - from_ns;
   j->verdict = judge(j->scenario, &o, j->why, sizeof j->why);
   job_make_text(j);
-  j->fired = told(&o.facts, "faults.fired") + told(&o.facts, "srv.fired");
-  j->samples = told(&o.facts, "client.samples");
+  job_count(j, &o);
   j->done = true;
   job_append(journal_fd, &o.journal);
   observation_free(&o);

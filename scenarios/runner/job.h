@@ -55,6 +55,9 @@ const char *job_place(const struct job *j);
 /* The command that repeats it. */
 void job_command(const struct job *j, const char *program, uint64_t seed, char *out, size_t n);
 
+/* Adds to j->fired and j->samples what one run of it tells. */
+void job_count(struct job *j, const struct observation *o);
+
 /* Makes j->why plain text, whatever a dying client wrote into it. */
 void job_make_text(struct job *j);
 

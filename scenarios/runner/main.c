@@ -92,14 +92,27 @@ static const char *missing_worlds(const struct options *o, const struct collecti
   return "";
 }
 
+static bool any_has_the_name(const struct options *o, const struct collection *c) {
+  for (size_t f = 0; f < c->count; f++)
+    for (size_t i = 0; i < c->files[f].count; i++)
+      if (!o->only || strstr(c->files[f].scenarios[i].name, o->only)) return true;
+  return false;
+}
+
 static void tell_nothing(const struct options *o, const struct collection *c) {
   const char *world = o->all_worlds ? missing_worlds(o, c) : "";
   if (o->compare)
     fputs("qwp-scenario: nothing to compare: no scenario that matches claims two worlds of this build\n", stderr);
   else if (*world)
     fprintf(stderr, "qwp-scenario: nothing to run: the world %s is not in this build\n", world);
+  else if (!any_has_the_name(o, c))
+    fprintf(stderr, "qwp-scenario: nothing to run: no scenario %s (--list prints the names)\n",
+            o->only ? "has the text of --only in its name" : "is there");
+  else if (o->failed)
+    fputs("qwp-scenario: nothing to run: none of these was red in the last report\n", stderr);
   else
-    fputs("qwp-scenario: nothing to run: no scenario matches\n", stderr);
+    fputs("qwp-scenario: nothing to run: no scenario that matches claims such a world; a file's key `worlds` says "
+          "which it does (without it: sim and live)\n", stderr);
 }
 
 static void list_jobs(const struct jobs *jobs) {

@@ -28,7 +28,7 @@ def test_exit_codes(bench):
     assert bench.only(DISPUTED)[:2] == (4, "disputed")
     assert bench.only(ONLY_TLS, world="all")[:2] == (0, "passed")
     nothing = bench.judge(bench.write(ONLY_TLS), world="live")[0]
-    assert nothing.returncode == 4 and "nothing to run: no scenario matches" in nothing.stderr
+    assert nothing.returncode == 4 and "nothing to run: no scenario that matches claims such a world" in nothing.stderr
     assert bench.only(GOOD, "--client", "/nonexistent/client", world="live")[:2] == (3, "error")
 
 
@@ -134,7 +134,8 @@ def test_list_only_and_world(bench):
     assert bench.run("--list", path).stdout.splitlines() == names
     assert bench.run("--list", "--world", "live", "--only", "[n=3]", path).stdout == f"live {stem}[n=3]\n"
     nothing = bench.run("--only", "no such name", path)
-    assert nothing.returncode == 4 and "nothing to run" in nothing.stderr
+    assert nothing.returncode == 4
+    assert "nothing to run: no scenario has the text of --only in its name" in nothing.stderr
     assert bench.run("--list", "--only", "no such name", path).returncode == 4
 
 

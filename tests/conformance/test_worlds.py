@@ -101,6 +101,13 @@ def test_a_world_that_goes_its_own_way_is_told_with_the_first_line_of_each(two_p
                         r"live: connection 1: close from peer 1000 ?", why), why
 
 
+def test_a_comparison_counts_what_fired_in_each_of_its_runs(bench):
+    """Simulated in three schedules, and live: the one fault of the file, four times."""
+    done = bench.run("--compare-worlds", "-q", bench.write(TWO_CONNECTIONS))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.fullmatch(r"1 passed, 0 failed of 1 cases; 4 faults fired, \d+ samples\n", done.stdout)
+
+
 def test_where_the_worlds_may_differ_only_what_no_scheduling_can_change_is_compared(two_programs):
     later = two_programs("request['faults'][0]['nth'] = 4")
     code, verdict, why = compare(later, TWO_CONNECTIONS)
