@@ -23,6 +23,7 @@ static const char help[] =
     "usage: qwp-send [options] CONNECT-STRING\n"
     "\n"
     "  qwp-send 'ws::addr=127.0.0.1:9000;'                     10000 rows, 100 a flush\n"
+    "  qwp-send 'wss::addr=127.0.0.1:9000;tls_roots=ca.pem;'   the same over TLS, to whom this CA has signed\n"
     "  qwp-send --schema tiny --rows 1000000 --flush 1 'ws::addr=127.0.0.1:9000;'\n"
     "  qwp-send --pause-ms 100 --rows 600 'ws::addr=127.0.0.1:9000;'   one flush each tenth of a second\n"
     "\n"
