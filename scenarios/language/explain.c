@@ -44,8 +44,26 @@ static void print_section(FILE *out, const char *section) {
   }
 }
 
-static void print_key(FILE *out, const struct scn_key *k) {
-  fprintf(out, "%s (in %s)\n  %s\n  value:   ", k->name, section_title(k->section), k->help);
+static bool is_same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+/* A trigger is the same wherever it stands: told once, with all places. */
+static bool is_same(const struct scn_key *a, const struct scn_key *b) {
+  return a->forms == b->forms && is_same_text(a->name, b->name) && is_same_text(a->words, b->words) &&
+         is_same_text(a->section_of, b->section_of) && is_same_text(a->standard, b->standard) &&
+         is_same_text(a->help, b->help) && is_same_text(a->example, b->example);
+}
+
+static bool was_told(const struct scn_key *k) {
+  for (const struct scn_key *before = scn_keys; before < k; before++)
+    if (is_same(before, k)) return true;
+  return false;
+}
+
+static void print_key(FILE *out, const struct scn_key *k, bool everywhere) {
+  fprintf(out, "%s (in %s", k->name, section_title(k->section));
+  for (const struct scn_key *other = k + 1; everywhere && other < scn_keys + scn_key_count; other++)
+    if (is_same(other, k)) fprintf(out, ", %s", section_title(other->section));
+  fprintf(out, ")\n  %s\n  value:   ", k->help);
   print_forms(out, k);
   if (k->section_of) fprintf(out, " (keys of %s)", k->section_of);
   if (!k->standard) fprintf(out, "\n  must be given");
@@ -90,9 +108,10 @@ bool scn_explain(FILE *out, const char *key) {
   if (!key || !*key || strcmp(key, "all") == 0) return print_all(out), true;
   bool found = false;
   for (size_t i = 0; i < scn_key_count; i++) {
-    if (!is_asked(&scn_keys[i], key)) continue;
+    const bool by_name = strcmp(scn_keys[i].name, key) == 0; /* of every section */
+    if (!is_asked(&scn_keys[i], key) || (by_name && was_told(&scn_keys[i]))) continue;
     if (found) fprintf(out, "\n");
-    print_key(out, &scn_keys[i]);
+    print_key(out, &scn_keys[i], by_name);
     found = true;
   }
   const char *selector;
