@@ -73,7 +73,8 @@ static void explains(void **state) {
   assert_non_null(strstr(text, "close (in server)"));
   free(text);
   text = printed(scn_explain, "at_frame", true); /* the same everywhere: told once */
-  assert_non_null(strstr(text, "at_frame (in trigger, nack, server.close, stall, server.drain, raw, ping, ok, refuse)\n"));
+  assert_non_null(strstr(text, "at_frame (in trigger, nack, server.close, stall, server.drain, raw, ping, ok, "
+                               "refuse)\n"));
   assert_null(strstr(text + 1, "at_frame (in "));
   free(text);
   text = printed(scn_explain, "nack.at_frame", true);
