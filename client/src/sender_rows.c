@@ -32,7 +32,7 @@ bool qwp_double(qwp_sender *s, const char *column, double v, struct qwp_error *e
 static bool symbol_fits(const qwp_sender *s, const char *column, const char *v, size_t n, struct qwp_error *err) {
   size_t id = qwp_symbols_count(s->symbols);
   size_t least = qwp_message_bytes(s->symbols, id, id, 0) + qwp_varint_size(n) + n;
-  if (n > QWP_SYMBOL_BYTES_MAX || least <= qwp_sender_message_max(s)) return true; /* the former is the batch's to refuse */
+  if (n > QWP_SYMBOL_BYTES_MAX || least <= qwp_sender_message_max(s)) return true; /* the former the batch refuses */
   if (qwp_symbols_known(s->symbols, v, n)) return true;
   qwp_sender_too_large(s, least, "the symbol makes a message of", "it is not taken", err);
   if (err) snprintf(err->key, sizeof err->key, "%s", column);

@@ -273,7 +273,8 @@ static void tell_end(struct run *r, enum qwp_status created) {
   facts_number(f, "client.rows_accepted", r->accepted);
   facts_number(f, "client.warnings", __atomic_load_n(&r->warnings, __ATOMIC_RELAXED));
   facts_text(f, "client.create", created == QWP_OK ? "ok" : qwp_status_name(created));
-  facts_text(f, "client.close", !r->closed ? "none" : r->close_status == QWP_OK ? "ok" : qwp_status_name(r->close_status));
+  const char *closed = r->close_status == QWP_OK ? "ok" : qwp_status_name(r->close_status);
+  facts_text(f, "client.close", r->closed ? closed : "none");
   facts_text(f, "client.error", r->last.code == QWP_OK ? "none" : qwp_status_name(r->last.code));
   facts_text(f, "client.error.text", r->last.text);
   facts_text(f, "client.error.key", r->last.key);

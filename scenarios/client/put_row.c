@@ -26,7 +26,8 @@ static bool end_row(qwp_sender *s, const struct workload_value *designated, stru
   return designated->type == WORKLOAD_TS_US ? qwp_at_us(s, designated->i, err) : qwp_at_ns(s, designated->i, err);
 }
 
-bool put_row(qwp_sender *s, const struct workload *w, int64_t k, char *scratch, size_t scratch_n, struct qwp_error *err) {
+bool put_row(qwp_sender *s, const struct workload *w, int64_t k, char *scratch, size_t scratch_n,
+             struct qwp_error *err) {
   const char *table;
   struct workload_value values[WORKLOAD_MAX_COLUMNS];
   size_t n = workload_row(w, k, &table, values, scratch, scratch_n);

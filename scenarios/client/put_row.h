@@ -11,6 +11,7 @@
 
 /* Gives the sender row k. false: err tells. Either a column was refused, and the row is cancelled; or the row is the
  * sender's and only the flush that its end triggered failed. */
-bool put_row(qwp_sender *s, const struct workload *w, int64_t k, char *scratch, size_t scratch_n, struct qwp_error *err);
+bool put_row(qwp_sender *s, const struct workload *w, int64_t k, char *scratch, size_t scratch_n,
+             struct qwp_error *err);
 
 #endif

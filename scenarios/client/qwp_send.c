@@ -133,8 +133,8 @@ static void progress(const struct send_options *o, const qwp_sender *s, int64_t 
   int64_t now = real_time_ns();
   if (o->quiet || !isatty(2) || now - *last_ns < 100000000) return;
   *last_ns = now;
-  fprintf(stderr, "\r\033[K%" PRId64 " of %" PRId64 " rows, frame %" PRId64 " acknowledged of %" PRId64, sent, o->work.rows,
-          qwp_sender_acked_fsn(s) + 1, qwp_sender_published_fsn(s) + 1);
+  fprintf(stderr, "\r\033[K%" PRId64 " of %" PRId64 " rows, frame %" PRId64 " acknowledged of %" PRId64, sent,
+          o->work.rows, qwp_sender_acked_fsn(s) + 1, qwp_sender_published_fsn(s) + 1);
 }
 
 /* qwp_sender_drain, in pieces so that a signal is seen. */
@@ -189,8 +189,9 @@ static bool write_json(const char *path, const struct figures *f, bool ok) {
 #define PUT(field, name, text) json_object_set_new(counters, name, json_integer(f->metrics.field));
   QWP_METRICS(PUT)
 #undef PUT
-  json_t *o = json_pack("{s:s, s:b, s:I, s:I, s:f, s:o}", "program", "qwp-send", "ok", ok, "rows", (json_int_t)f->rows, "ns",
-                        (json_int_t)f->took_ns, "rows_per_s", per_second(f->rows, f->took_ns), "counters", counters);
+  json_t *o = json_pack("{s:s, s:b, s:I, s:I, s:f, s:o}", "program", "qwp-send", "ok", ok, "rows", (json_int_t)f->rows,
+                        "ns", (json_int_t)f->took_ns, "rows_per_s", per_second(f->rows, f->took_ns), "counters",
+                        counters);
   bool written = o != NULL;
   if (strcmp(path, "-") != 0) written = written && json_dump_file(o, path, JSON_INDENT(2)) == 0;
   else written = written && json_dumpf(o, stdout, JSON_INDENT(2)) == 0 && puts("") >= 0 && fflush(stdout) == 0;

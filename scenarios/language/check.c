@@ -24,7 +24,8 @@ static void expected(const struct scn_key *k, char *out, size_t n) {
     {SCN_IS_DURATION, "a time such as 5s, 100ms, 10us"}, {SCN_IS_SIZE, "a size such as 4096, 64KiB"},
     {SCN_IS_HEX, "pairs of hex digits"}, {SCN_IS_MAP, "a mapping"}, {SCN_IS_MAPS, "a list of mappings"},
     {SCN_IS_TEXTS, "a list"}, {SCN_IS_FACTS, "a mapping of counters"}, {SCN_IS_HEADERS, "a mapping of headers"},
-    {SCN_IS_TEXT, "a text"}, {SCN_IS_RANGE, "a range such as 1..50"}, {SCN_IS_MATRIX, "a mapping of lists, or a list of mappings"},
+    {SCN_IS_TEXT, "a text"}, {SCN_IS_RANGE, "a range such as 1..50"},
+    {SCN_IS_MATRIX, "a mapping of lists, or a list of mappings"},
   };
   *out = '\0';
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {

@@ -79,7 +79,8 @@ const struct scn_key scn_keys[] = {
    "peer_inside_send: true"},
 
   /* ---- client ---- */
-  {"client", "config", SCN_IS_TEXT, NULL, NULL, NULL, "Connect string; ${server} stands for host:port of the mock, ${port} for its port, ${ca} for the file with its CA in"
+  {"client", "config", SCN_IS_TEXT, NULL, NULL, NULL,
+   "Connect string; ${server} stands for host:port of the mock, ${port} for its port, ${ca} for the file with its CA in"
    " the world tls, where a string that begins with ws:: becomes one of wss that trusts it.",
    "config: ws::addr=${server};auto_flush_interval=off;"},
   {"client", "dense_dictionary", SCN_IS_BOOL, NULL, NULL, "false",

@@ -89,7 +89,8 @@ static bool check_facts(struct scn_reader *r, scn_node *map, const struct scn_fa
   for (size_t i = 0; i < n; i++) {
     if (!is_call_count(&facts[i])) continue;
     return scn_wrong(r, scn_get(r, map, facts[i].name), facts[i].name,
-                     "counts socket calls, which carry records under TLS: write expect_sim, or a file of its own with worlds: [tls]");
+                     "counts socket calls, which carry records under TLS: write expect_sim, or a file of its own with "
+                     "worlds: [tls]");
   }
   return true;
 }

@@ -28,7 +28,7 @@ enum scn_step_kind {
   SCN_CLOSE,     /* close now rather than at the end */
   SCN_EXPECT,    /* counters must compare true at this moment */
   SCN_RECEIVE,   /* of a receiver: wait for so many messages in the blocking receive call */
-  SCN_PROBE      /* a connection beside the sender that sends a text and goes; before all other steps: before the sender */
+  SCN_PROBE      /* a connection beside the sender that sends a text and goes; before all other steps: before it */
 };
 #define SCN_STEP_KINDS (SCN_PROBE + 1)
 const char *scn_step_name(enum scn_step_kind k); /* the word of the file: "publish" */

@@ -93,8 +93,8 @@ static enum leak_verdict compare(const struct samples *s, const struct leak_limi
   const double apart_s = (double)(end[-(ptrdiff_t)third].t_ns - first[third - 1].t_ns) / 1e9;
   const double rate = apart_s > 0 ? (double)(l->allowance + 1) / apart_s : 0;
   snprintf(why, why_n,
-           "%s: no leak: back to %" PRId64 " %s at %.1f s, %" PRId64 " before (%zu quiet stretches; more than %.1f %s/s "
-           "would be noticed)",
+           "%s: no leak: back to %" PRId64 " %s at %.1f s, %" PRId64 " before (%zu quiet stretches; more than %.1f "
+           "%s/s would be noticed)",
            s->name, lowest->value, unit(s), seconds(s, lowest->t_ns), highest->value, f->count, rate, unit(s));
   return LEAK_NONE;
 }

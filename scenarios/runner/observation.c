@@ -77,8 +77,9 @@ static void violation_facts(struct observation *o, const struct scn_scenario *s,
     snprintf(name, sizeof name, "srv.violation[%s]", v->requirement);
     facts_number(&o->facts, name, facts_get(&o->facts, name, 0) + 1);
     if (o->violation[0] || expects_violation(s, v->requirement)) continue;
-    snprintf(o->violation, sizeof o->violation, "%s violated at connection %d, wireSeq %" PRId64 ", offset %" PRId64 ": %s",
-             v->requirement, v->connection, v->wire_seq, v->offset, v->text);
+    snprintf(o->violation, sizeof o->violation,
+             "%s violated at connection %d, wireSeq %" PRId64 ", offset %" PRId64 ": %s", v->requirement, v->connection,
+             v->wire_seq, v->offset, v->text);
   }
 }
 

@@ -18,8 +18,9 @@ struct pool_options {
 };
 
 /* Runs all that are not done yet; returns when no worker is left. A job that a worker died of is that job's error; one
- * that no worker finished, or that the run's time did not suffice for, is an error too. A worker that ends badly with no job in hand (a leak report at its exit, say) is nobody's
- * verdict: jobs->trouble tells of it. false: no worker could be started. */
+ * that no worker finished, or that the run's time did not suffice for, is an error too. A worker that ends badly with
+ * no job in hand (a leak report at its exit, say) is nobody's verdict: jobs->trouble tells of it. false: no worker
+ * could be started. */
 bool pool_run(struct jobs *jobs, const struct pool_options *o);
 
 #endif

@@ -121,8 +121,8 @@ static json_t *skipped_json(const struct jobs *jobs) {
   json_t *list = json_array();
   for (size_t i = 0; i < groups.count; i++) {
     const struct group *g = &groups.at[i];
-    json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "verdict", verdict_name(g->first->verdict), "reason", g->key,
-                                          "count", (json_int_t)g->count));
+    json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "verdict", verdict_name(g->first->verdict), "reason",
+                                          g->key, "count", (json_int_t)g->count));
   }
   groups_free(&groups);
   return list;
@@ -157,10 +157,10 @@ bool report_lines(const struct jobs *jobs, const char *path, const char *program
     const struct job *j = &jobs->at[i];
     char command[2048];
     job_command(j, program, seed, command, sizeof command);
-    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:o, s:o, s:s}", "scenario", j->scenario->name, "world",
-                          job_place(j), "verdict", verdict_name(j->verdict), "why", j->why, "fired",
-                          (json_int_t)j->fired, "samples", (json_int_t)j->samples, "ns", (json_int_t)j->took_ns, "claim", j->scenario->claim, "cites",
-                          strings(j->scenario->cites, j->scenario->cite_count), "kills",
+    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:o, s:o, s:s}", "scenario", j->scenario->name,
+                          "world", job_place(j), "verdict", verdict_name(j->verdict), "why", j->why, "fired",
+                          (json_int_t)j->fired, "samples", (json_int_t)j->samples, "ns", (json_int_t)j->took_ns,
+                          "claim", j->scenario->claim, "cites", strings(j->scenario->cites, j->scenario->cite_count), "kills",
                           strings(j->scenario->kills, j->scenario->kill_count), "repeat", command);
     char *line = o ? json_dumps(o, JSON_COMPACT) : NULL;
     if (line)

@@ -29,13 +29,13 @@ void screen_end(struct screen *s, const struct jobs *jobs, int64_t took_ns);
 
 /* JUnit XML. false: the file cannot be written, errno says why. */
 bool report_junit(const struct jobs *jobs, const char *path, int64_t took_ns);
-/* One JSON object a line. The first is the header, and counts this run: cases, each verdict, fired, samples, and skipped,
- * a list of {verdict, reason, count}. The others: scenario, world, verdict, why, fired, samples, cites, kills, ns. --failed reads it. With keep_others the lines
- * of a report at path stay if they are of no scenario and world among these jobs: to repeat one scenario must not
- * make the others forgotten. */
+/* One JSON object a line. The first is the header, and counts this run: cases, each verdict, fired, samples, and
+ * skipped, a list of {verdict, reason, count}. The others: scenario, world, verdict, why, fired, samples, ns, claim,
+ * cites, kills, repeat. --failed reads it. With keep_others the lines of a report at path stay if they are of no
+ * scenario and world among these jobs: to repeat one scenario must not make the others forgotten. */
 bool report_lines(const struct jobs *jobs, const char *path, const char *program, uint64_t seed, bool keep_others);
 
-/* Names of the red ones of a report, "world name", in *names (freed by report_failed_free). false: no such report. */
+/* Names of the red ones of a report, "world name", in *names (freed by report_names_free). false: no such report. */
 struct report_names {
   char **at;
   size_t count;

@@ -91,7 +91,8 @@ static void tell_more(const struct screen *s) {
 static void tell_skipped(const struct screen *s) {
   for (size_t i = 0; i < s->skipped.count; i++) {
     const struct group *g = &s->skipped.at[i];
-    fprintf(s->out, "%s%s%s %zu x %s\n", paint(s, YELLOW), verdict_name(g->first->verdict), paint(s, PLAIN), g->count, g->key);
+    fprintf(s->out, "%s%s%s %zu x %s\n", paint(s, YELLOW), verdict_name(g->first->verdict), paint(s, PLAIN), g->count,
+            g->key);
   }
 }
 
@@ -220,9 +221,11 @@ void screen_end(struct screen *s, const struct jobs *jobs, int64_t took_ns) {
   tell_skipped(s);
   if (!s->quiet && collect(&t, jobs)) print_table(s, &t);
   free(t.rows);
-  size_t passed = jobs_with(jobs, VERDICT_PASSED), failed = jobs_with(jobs, VERDICT_FAILED) + jobs_with(jobs, VERDICT_ERROR);
+  size_t passed = jobs_with(jobs, VERDICT_PASSED);
+  size_t failed = jobs_with(jobs, VERDICT_FAILED) + jobs_with(jobs, VERDICT_ERROR);
   size_t apart = jobs_with(jobs, VERDICT_DISPUTED) + jobs_with(jobs, VERDICT_UNSUPPORTED);
-  fprintf(s->out, "%s%s%zu passed, %zu failed", s->quiet ? "" : "\n", paint(s, failed || jobs->trouble[0] ? RED : GREEN), passed, failed);
+  const char *colour = paint(s, failed || jobs->trouble[0] ? RED : GREEN);
+  fprintf(s->out, "%s%s%zu passed, %zu failed", s->quiet ? "" : "\n", colour, passed, failed);
   if (apart) fprintf(s->out, ", %zu skipped", apart);
   fprintf(s->out, "%s of %zu cases; %" PRId64 " faults fired, %" PRId64 " samples\n", paint(s, PLAIN), jobs->count,
           jobs_fired(jobs), jobs_samples(jobs));

@@ -143,7 +143,8 @@ static bool clean_end(struct judging *j) {
   snprintf(name, sizeof name, "srv.conn[%" PRId64 "].end", last);
   const struct fact *end = facts_find(&j->o->facts, name);
   const char *how = end && end->is_text ? end->text : "not known";
-  const bool by_server = strncmp(how, "refused ", 8) == 0 || strncmp(how, "script ", 7) == 0 || strncmp(how, "tls ", 4) == 0;
+  const bool by_server = strncmp(how, "refused ", 8) == 0 || strncmp(how, "script ", 7) == 0 ||
+                         strncmp(how, "tls ", 4) == 0;
   if (by_server || strcmp(how, "close 1000") == 0) return true;
   return fails(j, 0, "connection %" PRId64 ", the last, ended with \"%s\", not with the client's Close 1000"
                " (`allow: [unclean-end]` lifts this)", last, how);
@@ -254,7 +255,8 @@ static bool bytes_accounted(struct judging *j) {
   if (!j->o->own_client && (!data || !head)) return true;
   const struct fact *seen = facts_find(&j->o->facts, "srv.bytes_in");
   if (!data || !head || !seen) return fails(j, 0, "the bytes of both ends were not told, so they cannot be compared");
-  if (!is_byte_count(data) || !is_byte_count(head)) return fails(j, 0, "%s and %s are no numbers of bytes", data->name, head->name);
+  if (!is_byte_count(data) || !is_byte_count(head))
+    return fails(j, 0, "%s and %s are no numbers of bytes", data->name, head->name);
   int64_t probed;
   const int64_t probe_count = probes(j->s, &probed);
   const int64_t sent = data->number + head->number + probed, received = seen->number;

@@ -19,9 +19,10 @@ enum verdict {
 const char *verdict_name(enum verdict v);
 
 /* Judges one run. `why` gets the first differing fact as "path:line: ..."; "" when passed. In this order: the
- * harness, what is unsupported, what should have been looked at and was not (CASE-100), the client's steps, faults that did not fire, that the client gave the rows its steps
- * speak of, connections and the script, violations, expectations in the order of the file, rows, how the last
- * connection ended, what was left open.
+ * harness, what is unsupported, what should have been looked at and was not (CASE-100), bytes that no counter saw
+ * (CASE-98), the client's steps, faults that did not fire, that the client gave the rows its steps speak of,
+ * connections and the script, violations, expectations in the order of the file, rows, how the last connection ended,
+ * what was left open, that anything was observed at all.
  * Behind a harness error or a failed step stands what did not fire, if anything: not behind a sender that could not be
  * made, told by the line of its connect string. */
 enum verdict judge(const struct scn_scenario *s, const struct observation *o, char *why, size_t why_n);

@@ -133,8 +133,8 @@ static bool keep(const char *folder, const struct samples *s) {
 /* The worst of both: what cannot be said weighs more than a leak that was seen elsewhere, as in the runner. */
 static int judge_run(const struct options *o, const struct soak_result *r) {
   int code = 0;
-  printf("%" PRId64 " connections, %" PRId64 " resets with an outage, %" PRId64 " frames, %" PRId64 " looks\n", r->connections,
-         r->resets, r->frames, r->looks);
+  printf("%" PRId64 " connections, %" PRId64 " resets with an outage, %" PRId64 " frames, %" PRId64 " looks\n",
+         r->connections, r->resets, r->frames, r->looks);
   for (int i = 0; i < SOAK_SERIES; i++) {
     const int one = say(o, &r->series[i]);
     if (one > code) code = one;

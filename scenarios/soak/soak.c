@@ -35,7 +35,8 @@ struct script {
 static void write_script(struct script *s, const struct soak_options *o) {
   const int64_t round_ns = o->seconds * NS_PER_S / o->resets, outage_ns = o->outage_ms * NS_PER_MS;
   const int64_t life_ns = round_ns > 2 * outage_ns ? round_ns - outage_ns : round_ns / 2 + 1;
-  s->rules[0] = (struct mock_rule){.trigger = MOCK_AT_TIME, .n = life_ns, .action = MOCK_DO_REFUSE, .duration_ns = outage_ns};
+  s->rules[0] = (struct mock_rule){
+      .trigger = MOCK_AT_TIME, .n = life_ns, .action = MOCK_DO_REFUSE, .duration_ns = outage_ns};
   s->rules[1] = (struct mock_rule){.trigger = MOCK_AT_TIME, .n = life_ns, .action = MOCK_DO_RESET};
   s->entry = (struct mock_entry){.connection = MOCK_ANY, .rules = s->rules, .rule_count = RULES};
   s->script = (struct mock_script){.entries = &s->entry, .entry_count = 1};

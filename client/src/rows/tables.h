@@ -54,7 +54,8 @@ void qwp_tables_forget(struct qwp_tables *ts, struct qwp_table *t);
 void qwp_tables_fill(struct qwp_tables *ts, struct qwp_table *t);
 
 /* After a flush: clears the filled tables, which are idle then, and forgets what has been idle too long. `open`
- * is the table that a row is open in, or NULL: it stays, and so does the row. Costs the columns of the filled tables, however many are known. True if a table was forgotten. */
+ * is the table that a row is open in, or NULL: it stays, and so does the row. Costs the columns of the filled
+ * tables, however many are known. True if a table was forgotten. */
 bool qwp_tables_clear(struct qwp_tables *ts, struct qwp_table *open);
 
 #endif
