@@ -38,6 +38,7 @@ static bool by_the_script(const char *end) {
 void sweep_measure(const struct facts *f, struct sweep_measure *out) {
   *out = (struct sweep_measure){.connections = facts_get(f, "srv.conns", 0),
                                 .unclean = facts_get(f, "srv.unmatched", 0),
+                                .strikes = facts_get(f, "loop.strikes", 0),
                                 .virtual_ns = facts_get(f, "time.virtual_ns", 0)};
   for (int64_t n = 1; n <= out->connections; n++) {
     char name[48];
@@ -98,6 +99,20 @@ static bool success_is_true(const struct judging *j) {
                                      " are acknowledged", published, acked);
 }
 
+/* An answer may come before the write that carried its frame is over, and waits for it (P121-25): so who is
+ * acknowledged was counted as sent. */
+static bool acked_was_sent(const struct judging *j) {
+  int64_t sent = facts_get(&j->o->facts, "loop.sent", 0), acked = facts_get(&j->o->facts, "ring.acked", -1);
+  return sent > acked || fails(j, "frames up to %" PRId64 " are acknowledged, and %" PRId64 " were sent", acked, sent);
+}
+
+/* What breaks on the way is no word of a server against a frame. */
+static bool no_strike(const struct judging *j) {
+  int64_t seen = facts_get(&j->o->facts, "loop.strikes", 0);
+  return !j->point || seen <= j->reference->strikes ||
+         fails(j, "%" PRId64 " strikes against frames, without the fault %" PRId64, seen, j->reference->strikes);
+}
+
 /* ---- behind one fault ---- */
 
 /* Who has no memory, or no random bytes, may fail, and says so. */
@@ -136,5 +151,6 @@ bool sweep_judge(const struct sweep_life *life, const struct sweep_measure *refe
   struct judging j = {life, reference, point, &run->o, why, why_n};
   why[0] = '\0';
   return came_to_rest(&j) && no_violation(&j) && rows_right(&j) && nothing_left(&j) && errors_fit(&j) &&
-         success_is_true(&j) && recovered(&j) && costs_no_more(&j);
+         success_is_true(&j) && acked_was_sent(&j) && no_strike(&j) && recovered(&j) &&
+         costs_no_more(&j);
 }

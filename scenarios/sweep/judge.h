@@ -3,6 +3,7 @@
  *  - the client neither hangs nor goes round in circles; it lets go of every socket and allocation;
  *  - the mock notes no violation; rows are whole, in order, with their values, doubled only over a lost connection;
  *  - what was acknowledged is at the server; everything is, if no call told of a failure;
+ *  - who is acknowledged was counted as sent (P121-25); a fault of the network is no strike against a frame;
  *  - a call that fails says why, with a status that fits;
  *  - behind one fault the client recovers: every step succeeds, within seconds. Only what has no memory or no
  *    randomness may say so instead;
@@ -18,6 +19,7 @@
 struct sweep_measure {
   int64_t connections; /* that sent a whole request head */
   int64_t unclean;     /* that ended otherwise than by the client's Close, or by the script */
+  int64_t strikes;     /* against frames */
   int64_t virtual_ns;
 };
 void sweep_measure(const struct facts *f, struct sweep_measure *out);

@@ -54,10 +54,10 @@ def test_every_place_of_a_small_life_is_run_once(sweep):
     assert sum(points for points, failed in found["lives"][0]["kinds"].values()) == len(listed)
 
 
-def test_the_reference_lives_have_ten_names_and_enough_places(sweep):
+def test_the_reference_lives_have_eleven_names_and_enough_places(sweep):
     done = sweep("--list")
     lives = {line.split()[0] for line in done.stdout.splitlines()}
-    assert len(lives) == 10
+    assert len(lives) == 11
     assert len(done.stdout.splitlines()) >= 200_000
 
 

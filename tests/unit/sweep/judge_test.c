@@ -27,6 +27,7 @@ static void begin(struct setting *s, const char *place) {
   facts_number(f, "net.open", 0);
   facts_number(f, "ring.published", 1);
   facts_number(f, "ring.acked", 1);
+  facts_number(f, "loop.sent", 2);
   facts_number(f, "srv.conns", 2);
   facts_number(f, "srv.unmatched", 0);
   facts_text(f, "srv.conn[1].end", "reset");
@@ -66,6 +67,12 @@ static void a_recovery_is_well(void **state) {
 static void always_red(void **state) {
   struct setting s;
   (void)state;
+  begin(&s, "alloc/3/ever");
+  NUMBER("loop.sent", 1);
+  red(&s, "frames up to 1 are acknowledged, and 1 were sent");
+  begin(&s, "alloc/3/ever");
+  NUMBER("loop.strikes", 1);
+  red(&s, "1 strikes against frames, without the fault 0");
   begin(&s, "alloc/3/ever");
   snprintf(s.run.o.harness, sizeof s.run.o.harness, "the client hangs: for ever");
   red(&s, "hangs");
