@@ -75,7 +75,7 @@ static enum verdict run_way(struct job *j, const struct way *way, const struct w
     v = VERDICT_ERROR;
   }
   job_count(j, &o);
-  job_append(journal_fd, &o.journal);
+  v = job_append(j, v, journal_fd, &o.journal);
   observation_free(&o);
   return v;
 }

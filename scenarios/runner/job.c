@@ -2,6 +2,7 @@
 #include "runner/job.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,18 +93,26 @@ void job_command(const struct job *j, const char *program, uint64_t seed, char *
   snprintf(out, n, "%s %s%s%s%s %s", program, where, client, with_seed, only, j->scenario->path);
 }
 
-void job_append(int fd, const struct buffer *journal) {
-  const char *p = journal->at;
-  size_t n = journal->n;
-  if (fd < 0 || n == 0) return;
-  flock(fd, LOCK_EX);
+/* 0, or the errno of the write that failed. */
+static int write_all(int fd, const char *p, size_t n) {
   while (n > 0) {
     ssize_t w = write(fd, p, n);
-    if (w <= 0) break;
+    if (w < 0 && errno == EINTR) continue;
+    if (w <= 0) return w < 0 ? errno : ENOSPC;
     p += w;
     n -= (size_t)w;
   }
+  return 0;
+}
+
+enum verdict job_append(struct job *j, enum verdict v, int fd, const struct buffer *journal) {
+  if (fd < 0 || journal->n == 0) return v;
+  flock(fd, LOCK_EX);
+  const int failed = write_all(fd, journal->at, journal->n);
   flock(fd, LOCK_UN);
+  if (!failed || v == VERDICT_FAILED || v == VERDICT_ERROR) return v;
+  snprintf(j->why, sizeof j->why, "%s: the journal cannot be written: %s", j->scenario->path, strerror(failed));
+  return VERDICT_ERROR;
 }
 
 /* The sentence may also end inside a character: reports take text only. */
@@ -138,9 +147,9 @@ void job_run(struct job *j, const struct world_options *w, int journal_fd) {
   world_run_in(j->world, j->scenario, w, &o);
   j->took_ns = real_time_ns() - from_ns;
   j->verdict = judge(j->scenario, &o, j->why, sizeof j->why);
+  j->verdict = job_append(j, j->verdict, journal_fd, &o.journal);
   job_make_text(j);
   job_count(j, &o);
   j->done = true;
-  job_append(journal_fd, &o.journal);
   observation_free(&o);
 }

@@ -61,8 +61,9 @@ void job_count(struct job *j, const struct observation *o);
 /* Makes j->why plain text, whatever a dying client wrote into it. */
 void job_make_text(struct job *j);
 
-/* Appends to the file that several workers share: one piece at a time. */
-void job_append(int journal_fd, const struct buffer *journal);
+/* Appends to the file that several workers share: one piece at a time. The verdict v; but what would be green is an
+ * error, with its sentence in j->why, if the file did not take all of it. */
+enum verdict job_append(struct job *j, enum verdict v, int journal_fd, const struct buffer *journal);
 
 /* Runs it in this process and judges. The journal is appended to journal_fd as one piece, if that is not -1. */
 void job_run(struct job *j, const struct world_options *w, int journal_fd);

@@ -44,6 +44,12 @@ def test_what_is_listed_and_missing_is_an_error_and_the_others_run(bench):
     assert bench.run("--list", first, missing).returncode == 2
 
 
+def test_a_journal_that_finds_no_room_is_an_error(bench):
+    done, runs = bench.judge(bench.write(GOOD, "a.yaml"), "--journal", "/dev/full")
+    assert done.returncode == 3
+    assert [run["why"] for run in runs] == [f"{bench.folder / 'a.yaml'}: the journal cannot be written: No space left on device"]
+
+
 def test_red_ones_of_a_report_that_are_not_given_are_told(bench):
     report = bench.folder / "report.jsonl"
     red = GOOD.replace("srv.frames: 3", "srv.frames: 4")
