@@ -239,6 +239,15 @@ static int serve(const struct options *o, const struct script *script, const str
   return o->fail_on_violation && r.violations > 0 ? EXIT_VIOLATIONS : 0;
 }
 
+/* An answer that nobody got is none. */
+static int said(int code) {
+  errno = 0;
+  const int flushed = fflush(stdout);
+  if (flushed == 0 && !ferror(stdout)) return code;
+  fprintf(stderr, "qwp-mock: standard output: %s\n", errno ? strerror(errno) : "what was said is lost");
+  return code ? code : EXIT_ENVIRONMENT;
+}
+
 int main(int argc, char **argv) {
   struct options o;
   struct script script;
@@ -247,7 +256,7 @@ int main(int argc, char **argv) {
   if (o.help || o.version) {
     if (o.help) options_help();
     else puts("qwp-mock " MOCK_VERSION);
-    return 0;
+    return said(0);
   }
   if (!script_load(&script, &o)) return EXIT_USAGE;
   int result = EXIT_ENVIRONMENT;
@@ -259,5 +268,5 @@ int main(int argc, char **argv) {
   }
   if (!sink_close(&sink, &o)) result = EXIT_ENVIRONMENT;
   script_free(&script);
-  return result;
+  return said(result);
 }

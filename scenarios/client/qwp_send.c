@@ -14,6 +14,7 @@
 #include "client/option_number.h"
 #include "client/put_row.h"
 #include "client/real_time.h"
+#include "client/said.h"
 #include "qwp/sender.h"
 #include "workload/workload.h"
 
@@ -39,7 +40,7 @@ static const char help[] =
     "\n"
     "Each row carries its number as `id` (`i` in tiny), so that a lost, doubled or mixed-up row can be told.\n"
     "SIGINT or SIGTERM ends it after the row at hand: it closes and prints the figures so far. The second one kills.\n"
-    "exit code: 0 all rows acknowledged; 1 not; 2 usage or connect string\n";
+    "exit code: 0 all rows acknowledged; 1 not; 2 usage or connect string; 3 standard output is lost\n";
 
 struct send_options {
   struct workload work;
@@ -239,9 +240,11 @@ static int send_workload(const struct send_options *o) {
   return ok ? 0 : 1;
 }
 
-int main(int argc, char **argv) {
+static int command(int argc, char **argv) {
   struct send_options o;
   int code = read_options(&o, argc, argv);
   if (code >= 0) return code;
   return o.child ? child_run(stdin, stdout) : send_workload(&o);
 }
+
+int main(int argc, char **argv) { return said("qwp-send", command(argc, argv)); }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "client/real_time.h"
+#include "client/said.h"
 #include "language/keys.h"
 #include "runner/catalogue.h"
 #include "runner/collect.h"
@@ -228,7 +229,7 @@ static int explain_or_schema(const struct options *o) {
   return scn_explain(stdout, strcmp(o->explain, "all") == 0 ? NULL : o->explain) ? 0 : 2;
 }
 
-int main(int argc, char **argv) {
+static int command(int argc, char **argv) {
   struct options o;
   int code = options_read(&o, argc, argv);
   if (code >= 0) return code;
@@ -251,3 +252,5 @@ int main(int argc, char **argv) {
   collection_free(&c);
   return code;
 }
+
+int main(int argc, char **argv) { return said("qwp-scenario", command(argc, argv)); }

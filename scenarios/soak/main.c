@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "client/option_number.h"
+#include "client/said.h"
 #include "qwp/sender.h"
 #include "runner/leak.h"
 #include "soak/soak.h"
@@ -145,7 +146,7 @@ static int judge_run(const struct options *o, const struct soak_result *r) {
   return code > 1 ? code : 1;
 }
 
-int main(int argc, char **argv) {
+static int command(int argc, char **argv) {
   struct options o;
   const int code = read_options(&o, argc, argv);
   if (code >= 0) return code;
@@ -162,3 +163,5 @@ int main(int argc, char **argv) {
   soak_result_free(&r);
   return result;
 }
+
+int main(int argc, char **argv) { return said("qwp-soak", command(argc, argv)); }

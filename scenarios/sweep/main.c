@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "client/real_time.h"
+#include "client/said.h"
 #include "runner/collect.h"
 #include "sweep/options.h"
 #include "sweep/report.h"
@@ -201,7 +202,7 @@ static int sweep(struct sweep *s) {
   return s->o.point ? run_point(s) : run_all(s);
 }
 
-int main(int argc, char **argv) {
+static int command(int argc, char **argv) {
   struct sweep s = {.program = argv[0]};
   int code = sweep_options_read(&s.o, argc, argv);
   if (code >= 0) return code;
@@ -212,3 +213,5 @@ int main(int argc, char **argv) {
   collection_free(&s.files);
   return code;
 }
+
+int main(int argc, char **argv) { return said("qwp-sweep", command(argc, argv)); }

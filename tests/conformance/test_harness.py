@@ -50,6 +50,18 @@ def test_a_journal_that_finds_no_room_is_an_error(bench):
     assert [run["why"] for run in runs] == [f"{bench.folder / 'a.yaml'}: the journal cannot be written: No space left on device"]
 
 
+@pytest.mark.parametrize("words", ["qwp-scenario --schema", "qwp-scenario -q {file}", "qwp-sweep --life one-frame --list",
+                                   "qwp-mock --help", "qwp-send --help", "qwp-soak --help"])
+def test_an_answer_that_nobody_got_is_no_success(runner, bench, words):
+    name, *rest = words.format(file=bench.write(GOOD)).split()
+    command = [runner.program.with_name(name), *rest]
+    assert subprocess.run(command, stdout=subprocess.DEVNULL).returncode == 0
+    with open("/dev/full", "w", encoding="ascii") as full:
+        lost = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert lost.returncode == 3
+    assert lost.stderr.endswith(f"{name}: standard output: No space left on device\n")
+
+
 def test_red_ones_of_a_report_that_are_not_given_are_told(bench):
     report = bench.folder / "report.jsonl"
     red = GOOD.replace("srv.frames: 3", "srv.frames: 4")
