@@ -24,15 +24,15 @@ static inline uint64_t mock_fold(uint64_t x) {
 static inline uint64_t mock_hash_bytes(const void *bytes, size_t n) {
   const uint8_t *p = bytes;
   uint64_t h = mock_mix(n + 1);
-  while (n > 0) {
+  for (; n >= 8; p += 8, n -= 8) {
     uint64_t word = 0;
-    const size_t take = n < 8 ? n : 8;
-    for (size_t i = 0; i < take; i++) word |= (uint64_t)p[i] << (8 * i);
+    for (int i = 0; i < 8; i++) word |= (uint64_t)p[i] << (8 * i); /* one load, where the compiler can */
     h = mock_mix(h ^ word);
-    p += take;
-    n -= take;
   }
-  return h;
+  if (n == 0) return h;
+  uint64_t word = 0;
+  for (size_t i = 0; i < n; i++) word |= (uint64_t)p[i] << (8 * i);
+  return mock_mix(h ^ word);
 }
 
 #endif

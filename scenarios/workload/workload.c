@@ -62,17 +62,22 @@ static bool narrow(struct row *r, int64_t k) {
   return true;
 }
 
+#define LETTERS 26
+
 static bool padded(struct row *r, const struct workload *w, int64_t k) {
   const int64_t pad = workload_pad_bytes(w->frame_bytes);
   if (pad < 0 || (uint64_t)pad >= r->room) return false;
   integer(r, "id", WORKLOAD_LONG, k);
   /* Neighbouring bytes and neighbouring rows differ, so that a shift by one shows. */
-  char next = (char)('a' + k % 26);
-  for (int64_t i = 0; i < pad; i++) {
-    r->scratch[i] = next;
-    next = next == 'z' ? 'a' : (char)(next + 1);
+  const size_t n = (size_t)pad;
+  size_t done = n < LETTERS ? n : LETTERS;
+  for (size_t i = 0; i < done; i++) r->scratch[i] = (char)('a' + ((size_t)(k % LETTERS) + i) % LETTERS);
+  while (done < n) { /* whole alphabets, twice as many each time */
+    const size_t more = done < n - done ? done : n - done;
+    memcpy(r->scratch + done, r->scratch, more);
+    done += more;
   }
-  text(r, "pad", WORKLOAD_VARCHAR, (size_t)pad);
+  text(r, "pad", WORKLOAD_VARCHAR, n);
   return true;
 }
 
