@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define THIN_EDGE 64 /* bytes at both ends of a long frame that are not thinned out */
+#define EDGE_BYTES 64 /* at both ends of a long frame, where each byte has all faults */
 
 static bool add(struct sweep_points *p, struct sweep_point point) {
   if (p->count == p->cap) {
@@ -54,23 +54,32 @@ static bool add_bytes(struct sweep_points *out, enum sweep_site site, int connec
   return true;
 }
 
-/* One byte in the middle of a long payload is like the next. */
-static bool thinned_out(const struct census_connection *c, size_t frame, int64_t at) {
+enum { ALL_TURNS = -1, CLIENT_TURNS = sizeof of_send / sizeof *of_send, SERVER_TURNS = 2 };
+
+/* Whose fault the byte has; ALL_TURNS outside of the middle of a long payload. */
+static int turn_of(const struct census_connection *c, size_t frame, int64_t at) {
   int64_t from = c->frame_at[frame], to = frame + 1 < c->frames ? c->frame_at[frame + 1] : c->out;
-  if (to - from < CENSUS_THIN_FROM) return false;
-  return at - from >= THIN_EDGE && to - at > THIN_EDGE && (at - from) % CENSUS_THIN_EVERY != 0;
+  if (c->frames == 0 || at < from || to - from < CENSUS_LONG_FRAME_BYTES) return ALL_TURNS;
+  if (at - from < EDGE_BYTES || to - at <= EDGE_BYTES) return ALL_TURNS;
+  return (int)((at - from) % (CLIENT_TURNS + SERVER_TURNS));
+}
+
+static bool add_turn(struct sweep_points *out, struct sweep_point p, int turn) {
+  p.by_turns = true;
+  p.act = of_send[turn].act;
+  p.err = of_send[turn].err;
+  return add(out, p);
 }
 
 static bool add_sent(struct sweep_points *out, const struct census_connection *c, int connection) {
   size_t frame = 0;
   for (int64_t at = 0; at < c->out; at++) {
     while (frame + 1 < c->frames && c->frame_at[frame + 1] <= at) frame++;
-    if (c->frames > 0 && c->frame_at[frame] <= at && thinned_out(c, frame, at)) {
-      out->thinned++;
-      continue;
-    }
     struct sweep_point p = {.site = SWEEP_SEND, .connection = connection, .at = at};
-    if (!add_byte(out, &p)) return false;
+    int turn = turn_of(c, frame, at);
+    out->by_turns += turn != ALL_TURNS;
+    if (turn >= CLIENT_TURNS) continue; /* the server's */
+    if (turn == ALL_TURNS ? !add_byte(out, &p) : !add_turn(out, p, turn)) return false;
   }
   return true;
 }
@@ -84,18 +93,20 @@ static bool add_received(struct sweep_points *out, const struct census_connectio
   return true;
 }
 
-/* Of a thinned frame the server's ends are thinned as well. */
+/* The byte that the server's end stands before is the one whose turn counts. */
 static bool add_server(struct sweep_points *out, const struct census_connection *server,
                        const struct census_connection *client, int connection) {
+  static const enum fault_do ends[SERVER_TURNS] = {FAULT_DO_RST, FAULT_DO_FIN};
   int64_t last = server->server_read - (server->server_ended ? 1 : 0);
   size_t frame = 0;
   for (int64_t at = 1; at <= last; at++) {
     int64_t data = at - client->up_out;
     while (frame + 1 < client->frames && client->frame_at[frame + 1] <= data) frame++;
-    if (client->frames > 0 && client->frame_at[frame] <= data && thinned_out(client, frame, data)) continue;
-    for (int i = 0; i < 2; i++) {
-      struct sweep_point p = {.site = SWEEP_SERVER, .connection = connection, .at = at};
-      p.act = i ? FAULT_DO_FIN : FAULT_DO_RST;
+    int turn = turn_of(client, frame, data);
+    for (int i = 0; i < SERVER_TURNS; i++) {
+      struct sweep_point p = {.site = SWEEP_SERVER, .connection = connection, .at = at, .act = ends[i]};
+      p.by_turns = turn != ALL_TURNS;
+      if (p.by_turns && turn != CLIENT_TURNS + i) continue;
       if (!add(out, p)) return false;
     }
   }

@@ -32,15 +32,15 @@ struct census {
   bool overflow; /* the life has more connections or frames than there is room for */
 };
 
-/* The points of a life: every byte of each direction, every call, every allocation; of frames over THIN_FROM bytes
- * the inside of the payload is thinned out. */
-#define CENSUS_THIN_FROM 4096
-#define CENSUS_THIN_EVERY 251
+/* The points of a life: every byte of each direction, every call, every allocation. A byte has each fault; but inside
+ * the payload of a long frame sent, where one byte is like the next, the faults of the client's call and of the
+ * server's end take turns, one a byte. */
+#define CENSUS_LONG_FRAME_BYTES 4096
 
 struct sweep_points {
   struct sweep_point *at;
   size_t count, cap;
-  size_t thinned; /* bytes that were left out */
+  size_t by_turns; /* bytes that have one fault of all */
 };
 
 /* Adds all points. false: out of memory. */

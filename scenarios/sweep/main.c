@@ -75,12 +75,13 @@ static bool choose_lives(struct sweep *s) {
 /* ---- which points ---- */
 
 /* One in `stride`, by a hash: neighbours are the same place with another fault, which a plain stride would never meet.
- * Calls and allocations that fail once, and the bytes that come with the 101, are few, and no two are alike: all. */
+ * Of the bytes inside long payloads, which are many and alike, one in eight of those. Calls and allocations that fail once, and the bytes that come with the 101, are few, and no two are alike: all. */
 static bool chosen(const struct sweep_options *o, const struct sweep_point *p, uint64_t number) {
   bool by_number = p->site == SWEEP_CALL || p->site == SWEEP_ALLOC;
   if ((by_number && !p->ever) || p->head_bytes > 0) return true;
   uint64_t h = (number + 1 + o->seed * UINT64_C(1000003)) * UINT64_C(0x9e3779b97f4a7c15);
-  return (h ^ h >> 31) % o->stride == 0;
+  uint64_t one_in = o->stride > 1 && p->by_turns ? o->stride * 8 : o->stride;
+  return (h ^ h >> 31) % one_in == 0;
 }
 
 static bool prepare(struct sweep *s) {

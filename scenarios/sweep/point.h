@@ -30,6 +30,7 @@ struct sweep_point {
   bool ever;
   int connection;
   bool upgrade;          /* the byte lies before the end of the 101 */
+  bool by_turns;         /* it lies inside a long payload, and no other fault has it: no part of its name */
   int64_t head_bytes;    /* > 0: the call that brings the byte brings the end of the 101 too, so many bytes long */
   int64_t at;            /* the byte, from 0; the bytes the server reads; or the call or allocation, from 1 */
 };

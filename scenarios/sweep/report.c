@@ -129,10 +129,10 @@ void sweep_print(const struct sweep_report *r, FILE *out) {
   print_unfired(r, out);
   print_table(r, out);
   struct sweep_counts all = sweep_count(r, NULL, SWEEP_KIND_COUNT);
-  size_t thinned = 0;
-  for (size_t i = 0; i < r->set_count; i++) thinned += r->sets[i].points.thinned;
-  fprintf(out, "not swept: %zu bytes in the middle of payloads of %d bytes and more (one in %d is)\n", thinned,
-          CENSUS_THIN_FROM, CENSUS_THIN_EVERY);
+  size_t by_turns = 0;
+  for (size_t i = 0; i < r->set_count; i++) by_turns += r->sets[i].points.by_turns;
+  fprintf(out, "by turns: %zu bytes inside frames of %d bytes and more have one fault each\n", by_turns,
+          CENSUS_LONG_FRAME_BYTES);
   if (all.spent)
     fprintf(out, "not counted: %zu ends by the server behind its own script's end of that connection\n", all.spent);
   fprintf(out, "%zu points in %.1f s, %.0f a second; %zu distinct states of the loop; %zu failures, %zu did not fire\n",
@@ -157,8 +157,8 @@ static void json_life(const struct sweep_report *r, const struct sweep_set *set,
   struct sweep_counts n = sweep_count(r, set, SWEEP_KIND_COUNT);
   fprintf(out, "{\"life\":");
   json_text(set->life.name, out);
-  fprintf(out, ",\"points\":%zu,\"failures\":%zu,\"unfired\":%zu,\"thinned_bytes\":%zu,\"broken\":", n.points, n.failed,
-          n.unfired, set->points.thinned);
+  fprintf(out, ",\"points\":%zu,\"failures\":%zu,\"unfired\":%zu,\"bytes_by_turns\":%zu,\"broken\":", n.points, n.failed,
+          n.unfired, set->points.by_turns);
   json_text(set->broken, out);
   fputs(",\"kinds\":{", out);
   for (int k = 0; k < SWEEP_KIND_COUNT; k++) {

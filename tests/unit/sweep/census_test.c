@@ -80,23 +80,30 @@ static void calls_fail_once_and_for_ever(void **state) {
   sweep_points_free(&p);
 }
 
-/* Of a frame of 5000 bytes: 64 at its begin, 64 at its end, and each 251th of the rest. */
-static void the_inside_of_a_long_payload_is_thinned_out(void **state) {
+/* Of a frame of 5000 bytes: 64 at its begin and 64 at its end have all faults; of the rest five bytes in seven have one
+ * of the client's, two one of the server's. */
+static void inside_a_long_payload_the_faults_take_turns(void **state) {
   static struct census c;
   struct sweep_points p = {0};
   (void)state;
-  c.client_connections = 1;
+  c.client_connections = c.server_connections = 1;
   c.connections[0].out = 5010;
+  c.connections[0].server_read = 5010;
   c.connections[0].frames = 2;
   c.connections[0].frame_at[1] = 5000; /* a short one behind it */
   assert_true(census_points(&c, &p));
-  size_t inside = (4999 - 64) / 251;   /* 251, 502, ... below 4936 */
-  assert_int_equal(p.count, 5 * (64 + inside + 64 + 10));
-  assert_int_equal(p.thinned, 5010 - (64 + inside + 64 + 10));
+  assert_int_equal(p.by_turns, 5000 - 64 - 64);
+  /* The server's ends: behind bytes 1 to 63 of the first edge, all of the last one and of the short frame, and behind all. */
+  assert_int_equal(p.count, 5 * (64 + 64 + 10) + 2 * (63 + 64 + 10 + 1) + (5000 - 64 - 64));
   assert_int_equal(named(&p, "send/1/d63/"), 5);
-  assert_int_equal(named(&p, "send/1/d64/"), 0);
-  assert_int_equal(named(&p, "send/1/d251/"), 5);
-  assert_int_equal(named(&p, "send/1/d4935/"), 0);
+  assert_int_equal(named(&p, "send/1/d70/"), 1); /* 70 is 0 of 7 */
+  assert_int_equal(named(&p, "send/1/d70/rst"), 1);
+  assert_int_equal(named(&p, "send/1/d74/again"), 1);
+  assert_int_equal(named(&p, "send/1/d75/"), 0);
+  assert_int_equal(named(&p, "server/1/75/"), 1);
+  assert_int_equal(named(&p, "server/1/75/rst"), 1);
+  assert_int_equal(named(&p, "server/1/76/fin"), 1);
+  assert_int_equal(named(&p, "server/1/77/"), 0);
   assert_int_equal(named(&p, "send/1/d4936/"), 5);
   assert_int_equal(named(&p, "send/1/d5009/"), 5);
   sweep_points_free(&p);
@@ -108,7 +115,7 @@ int main(void) {
       cmocka_unit_test(bytes_that_came_with_the_101_know_its_length),
       cmocka_unit_test(a_server_ends_behind_each_byte_but_where_its_script_did),
       cmocka_unit_test(calls_fail_once_and_for_ever),
-      cmocka_unit_test(the_inside_of_a_long_payload_is_thinned_out),
+      cmocka_unit_test(inside_a_long_payload_the_faults_take_turns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
