@@ -173,8 +173,10 @@ static void questions_behind_our_end(void **state) {
   char buf[16];
   set_up(&r);
   assert_int_equal(shut_down(&r), 0);
-  tk_ask_key_update(&r.k, 0);
-  assert_int_equal(recv_once(&r, buf, sizeof buf), -EAGAIN);
+  for (int i = 0; i < 2; i++) { /* OpenSSL answers a question at once only when one before it waits for an answer */
+    tk_ask_key_update(&r.k, 0);
+    assert_int_equal(recv_once(&r, buf, sizeof buf), -EAGAIN);
+  }
   tk_say(&r.k, 0, "late", 4);
   assert_int_equal(recv_once(&r, buf, sizeof buf), 4);
   assert_int_equal(recv_once(&r, buf, sizeof buf), -EAGAIN);
