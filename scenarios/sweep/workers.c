@@ -19,7 +19,7 @@
 #define HANGS_OF_A_WORKER 50 /* each leaves its world behind: a worker that has met so many is replaced */
 #define EXIT_DONE 0
 #define EXIT_REPLACE 10
-#define LOOK_NS 50000000
+#define PROGRESS_NS 50000000 /* how often progress is shown while nothing ends */
 
 struct slot { /* what one worker has in hand */
   _Atomic size_t at, end;
@@ -112,11 +112,20 @@ static void die_of_signals(void) {
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], SIG_DFL);
 }
 
+/* SIGCHLD is blocked while the pool lives, so that the end of a worker ends the wait, also one that came before it. */
+static void block_child_signal(int how) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  sigprocmask(how, &set, NULL);
+}
+
 static pid_t start(const struct pool *p, struct slot *slot) {
   fflush(NULL);
   pid_t pid = fork();
   if (pid != 0) return pid;
   die_of_signals();
+  block_child_signal(SIG_UNBLOCK);
   _exit(work(p, slot));
 }
 
@@ -143,9 +152,12 @@ static void died(const struct pool *p, struct slot *slot, int status) {
   atomic_store(&slot->at, i + 1);
 }
 
-static void pause_a_moment(void) {
-  struct timespec t = {.tv_nsec = LOOK_NS};
-  nanosleep(&t, NULL);
+static void wait_for_a_child(void) {
+  const struct timespec t = {.tv_nsec = PROGRESS_NS};
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  sigtimedwait(&set, NULL, &t);
 }
 
 static int slot_of(const pid_t *pids, int n, pid_t pid) {
@@ -162,7 +174,7 @@ static bool watch(const struct pool *p, pid_t *pids, int workers, void (*progres
     pid_t pid = waitpid(-1, &status, WNOHANG);
     if (pid == 0) {
       if (progress) progress(atomic_load(&p->shared->done), p->count);
-      pause_a_moment();
+      wait_for_a_child();
       continue;
     }
     if (pid < 0 && errno == EINTR) continue;
@@ -208,9 +220,11 @@ bool sweep_run(const struct sweep_job *jobs, size_t count, int workers, size_t s
   if (!map_all(count, &p, out)) return false;
   if (workers > WORKERS_MAX) workers = WORKERS_MAX;
   bool ok = true;
+  block_child_signal(SIG_BLOCK);
   for (int i = 0; ok && i < workers; i++) ok = (pids[i] = start(&p, &p.shared->slots[i])) > 0;
   ok = ok && watch(&p, pids, workers, progress);
   if (!ok) end_all(pids, workers);
+  block_child_signal(SIG_UNBLOCK);
   out->failures = atomic_load(&p.shared->failures);
   return ok;
 }
